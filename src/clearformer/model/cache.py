@@ -1,0 +1,143 @@
+"""What generation need not compute twice: projected keys and values, kept while a sequence grows.
+
+B batch, G key/value heads, L room, K head width. Caches are passed into a model and written by it; they are never
+stored on modules, so one model can serve any number of sequences.
+"""
+
+from collections.abc import Callable
+from typing import Protocol, Self
+
+import torch
+from torch import Tensor
+
+Projection = Callable[[], tuple[Tensor, Tensor]]
+
+
+class LayerCache(Protocol):
+    """The keys and values of one attention layer."""
+
+    def extend(self, project: Projection) -> tuple[Tensor, Tensor]:
+        """All keys and values to attend to, projecting only what is new."""
+
+    def select(self, rows: Tensor) -> Self:
+        """The same cache with its batch rows chosen anew."""
+
+
+class GrowingCache:
+    """Self-attention: each call appends. Room is allocated ahead and doubled when it runs out."""
+
+    def __init__(self, room: int = 64) -> None:
+        self._room, self._length = room, 0
+        self._keys: Tensor | None = None
+        self._values: Tensor | None = None
+
+    def extend(self, project: Projection) -> tuple[Tensor, Tensor]:
+        k, v = project()
+        start, self._length = self._length, self._length + k.size(2)
+        self._keys = self._write(self._keys, k, start)
+        self._values = self._write(self._values, v, start)
+        return self._keys[:, :, : self._length], self._values[:, :, : self._length]
+
+    def _write(self, buffer: Tensor | None, new: Tensor, start: int) -> Tensor:
+        if buffer is None or self._length > buffer.size(2):
+            self._room = max(self._room, 1 << (self._length - 1).bit_length())
+            batch, groups, _, width = new.shape
+            larger = new.new_empty(batch, groups, self._room, width)
+            if buffer is not None:
+                larger[:, :, :start] = buffer[:, :, :start]
+            buffer = larger
+        buffer[:, :, start : self._length] = new
+        return buffer
+
+    def select(self, rows: Tensor) -> "GrowingCache":
+        chosen = GrowingCache(self._room)
+        chosen._length = self._length
+        if self._keys is not None and self._values is not None:
+            chosen._keys = self._keys.index_select(0, rows)
+            chosen._values = self._values.index_select(0, rows)
+        return chosen
+
+
+class FixedCache:
+    """Cross-attention: the encoder's output is projected once."""
+
+    def __init__(self, pair: tuple[Tensor, Tensor] | None = None) -> None:
+        self._pair = pair
+
+    def extend(self, project: Projection) -> tuple[Tensor, Tensor]:
+        if self._pair is None:
+            self._pair = project()
+        return self._pair
+
+    def select(self, rows: Tensor) -> "FixedCache":
+        if self._pair is None:
+            return FixedCache()
+        return FixedCache((self._pair[0].index_select(0, rows), self._pair[1].index_select(0, rows)))
+
+
+class Places:
+    """Where the tokens so far stand, for whatever remembers them: position ids, and which are real."""
+
+    def __init__(self) -> None:
+        self.positions: Tensor | None = None  # B S, or 1 S while nothing distinguishes the rows
+        self.keep: Tensor | None = None  # B S, None while every token so far was a real one
+        self._next: Tensor | int = 0
+
+    def next_position(self) -> Tensor | int:
+        """The position that the next token of each row takes. B 1."""
+        return self._next
+
+    def place(self, positions: Tensor, keep: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        """Take note of new tokens (positions B T, keep B T); returns positions and keep of all keys so far."""
+        self._next = positions.amax(dim=1, keepdim=True) + 1
+        old = self.positions
+        if old is None:
+            self.positions, self.keep = positions, keep
+            return positions, keep
+        if self.keep is not None or keep is not None:
+            self.keep = _join(
+                _real(old) if self.keep is None else self.keep, _real(positions) if keep is None else keep
+            )
+        self.positions = _join(old, positions)
+        return self.positions, self.keep
+
+    def trim(self, length: int) -> None:
+        """Forget all but the last `length` tokens."""
+        self.positions = None if self.positions is None else self.positions[:, -length:]
+        self.keep = None if self.keep is None else self.keep[:, -length:]
+
+    def choose(self, other: "Places", rows: Tensor) -> None:
+        """Become a copy of another's rows; a single row that stands for all stays one."""
+        self.positions = None if other.positions is None else _rows(other.positions, rows)
+        self.keep = None if other.keep is None else _rows(other.keep, rows)
+        self._next = other._next if isinstance(other._next, int) else _rows(other._next, rows)
+
+
+class DecoderCache(Places):
+    """The state of a decoder between steps: where the tokens so far stand, and each layer's keys and values."""
+
+    def __init__(self, layers: int, *, room: int = 64) -> None:
+        super().__init__()
+        self.self_attn: list[GrowingCache] = [GrowingCache(room) for _ in range(layers)]
+        self.cross_attn: list[FixedCache] = [FixedCache() for _ in range(layers)]
+
+    def select(self, rows: Tensor) -> "DecoderCache":
+        """The same cache with its batch rows chosen anew: beams reordered, finished rows dropped, or tiled."""
+        chosen = DecoderCache(0)
+        chosen.choose(self, rows)
+        chosen.self_attn = [cache.select(rows) for cache in self.self_attn]
+        chosen.cross_attn = [cache.select(rows) for cache in self.cross_attn]
+        return chosen
+
+
+def _real(positions: Tensor) -> Tensor:
+    return torch.ones_like(positions, dtype=torch.bool)
+
+
+def _join(old: Tensor, new: Tensor) -> Tensor:
+    batch = max(old.size(0), new.size(0))
+    return torch.cat((old.expand(batch, -1), new.expand(batch, -1)), dim=1)
+
+
+def _rows(part: Tensor, rows: Tensor) -> Tensor:
+    return part if part.size(0) == 1 else part.index_select(0, rows)

@@ -1,0 +1,147 @@
+"""What a model is, as data: sizes and choices. `build.py` turns the words into parts, once.
+
+Every field that changes the mathematics is here and is honoured for every family, so `config.json` describes a model
+completely. The values of a published family are in `families.py`, those of a published size in `presets.py`.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Shape = Literal["encoder-decoder", "encoder", "decoder", "lstm", "convolution", "autoencoder"]
+PositionKind = Literal[
+    "none", "sinusoidal", "split-sinusoidal", "tensor2tensor", "learned",
+    "rotary", "alibi", "buckets", "shaw", "relative",
+]  # fmt: skip
+Activation = Literal["relu", "gelu", "gelu-tanh", "silu", "tanh"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttentionConfig:
+    """Heads and their shapes. kv_heads below heads is grouped-query, 1 is multi-query attention."""
+
+    heads: int = 8
+    kv_heads: int | None = None
+    head_dim: int | None = None  # dim / heads if not given
+    bias: bool = True
+    key_bias: bool | None = None  # Whisper: no bias on keys alone, where it could not change the weights
+    scale: float | None = None  # 1/√head_dim if not given; T5 has 1 and scales its initialisation instead
+    cross: bool = True  # False takes attention away from the recurrent baseline
+    window: int | None = None  # how far back a decoder looks; None = to the beginning
+
+
+@dataclass(frozen=True, kw_only=True)
+class PositionConfig:
+    """How order is shown. Fields that a kind does not use are left at their defaults."""
+
+    kind: PositionKind = "sinusoidal"
+    base: float = 10_000.0  # of the waves: sinusoidal kinds and rotary
+    offset: int = 0  # unused first rows of a learned table
+    pairs: Literal["neighbours", "halves"] = "halves"  # rotary
+    scaling: Literal["none", "linear", "ntk"] = "none"  # rotary past its trained length
+    factor: float = 1.0
+    buckets: int = 32  # T5
+    max_distance: int = 128  # T5's last bucket; Shaw's clipping
+
+
+@dataclass(frozen=True, kw_only=True)
+class NormConfig:
+    """Which norm, where, and what keeps it from dividing by zero."""
+
+    kind: Literal["layer", "rms", "batch"] = "layer"
+    place: Literal["post", "pre"] = "post"
+    eps: float = 1e-5
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropoutConfig:
+    """Where values are dropped in training: the four sites that papers differ in."""
+
+    embedding: float = 0.1
+    attention: float = 0.0
+    activation: float = 0.0
+    residual: float = 0.1
+
+    @classmethod
+    def everywhere(cls, rate: float) -> "DropoutConfig":
+        """The same rate at all four sites."""
+        return cls(embedding=rate, attention=rate, activation=rate, residual=rate)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EmbeddingConfig:
+    """The table of token vectors and what is done with it."""
+
+    dim: int | None = None  # ALBERT: narrower than the model, widened by a projection
+    scale: bool = False  # multiply by √dim
+    types: int = 0  # BERT: a vector for each segment type
+    norm: bool = False  # a norm after the sum of vectors, positions and types
+    tie: Literal["all", "output", "none"] = "all"  # source = target = output table; target = output; three tables
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrontConfig:
+    """What the encoder (or decoder) reads."""
+
+    kind: Literal["tokens", "patches", "sound"] = "tokens"
+    picture: int = 224  # patches: side of a picture, side of a patch, colours
+    patch: int = 16
+    channels: int = 3
+    mels: int = 80  # sound: pitch bands
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadConfig:
+    """What is made of the states."""
+
+    kind: Literal["language-model", "states", "class", "tags", "span", "boxes", "masks", "pixels"] = "language-model"
+    labels: int = 0  # classes of the task
+    bias: bool = False  # language model: a bias a token
+    transform: bool = False  # language model: BERT's dense layer, activation and norm before the table
+    shrink: bool = False  # language model: states / √dim before the table, as T5 does where its table is tied
+    pool: Literal["first", "mean"] = "first"  # class: which states speak for the input
+    pooler: bool = False  # class and states: BERT's dense layer and tanh on the first state
+    dropout: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig:
+    """Everything that `build` needs to know."""
+
+    family: str = "transformer"  # where the choices come from; for people and converters, never tested by layers
+    shape: Shape = "encoder-decoder"
+    vocab_size: int = 0
+    target_vocab_size: int | None = None  # the same as vocab_size if not given
+    dim: int = 512
+    hidden_dim: int = 2048
+    layers: int = 6
+    decoder_layers: int | None = None  # as many as layers if not given
+    max_len: int = 512
+    attention: AttentionConfig = field(default_factory=AttentionConfig)
+    position: PositionConfig = field(default_factory=PositionConfig)
+    decoder_position: PositionConfig | None = None  # Whisper: waves in the encoder, a table in the decoder
+    norm: NormConfig = field(default_factory=NormConfig)
+    activation: Activation = "relu"
+    gated: bool = False
+    bias: bool = True  # of the feed-forward projections
+    dropout: DropoutConfig = field(default_factory=DropoutConfig)
+    embedding: EmbeddingConfig = field(default_factory=EmbeddingConfig)
+    front: FrontConfig = field(default_factory=FrontConfig)
+    head: HeadConfig = field(default_factory=HeadConfig)
+    share_layers: bool = False  # ALBERT: one layer, run `layers` times
+    init_std: float | None = None  # normal with this deviation; None = Xavier for matrices, 1/√dim for tables
+
+    def __post_init__(self) -> None:
+        for name in ("dim", "hidden_dim", "layers", "max_len"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if self.front.kind == "tokens" and self.vocab_size < 1:
+            raise ValueError("vocab_size must say how many tokens there are")
+        if self.attention.head_dim is None and self.dim % self.attention.heads:
+            raise ValueError(
+                f"{self.attention.heads} heads do not divide a width of {self.dim}; choose a divisor or set head_dim"
+            )
+        for site, rate in vars(self.dropout).items():
+            if not 0 <= rate < 1:
+                raise ValueError(f"dropout.{site} must be at least 0 and below 1, not {rate}")
+        if self.head.kind in ("class", "tags", "boxes", "masks") and self.head.labels < 1:
+            raise ValueError(f"a head for {self.head.kind} needs head.labels, the number of classes")

@@ -1,0 +1,7 @@
+from torch import nn
+
+
+class ConvolutionalSeq2Seq(nn.Module):
+    @classmethod
+    def from_config(cls, config):
+        raise NotImplementedError

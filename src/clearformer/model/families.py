@@ -1,0 +1,257 @@
+"""The published families: what each one chose, one function a paper, sizes left open.
+
+A family is data. Whatever a function here sets can be set otherwise (a GPT-2 with rotary positions is one keyword
+away), and `build.py` makes all of them from the same parts.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from clearformer.model.config import (
+    AttentionConfig,
+    DropoutConfig,
+    EmbeddingConfig,
+    FrontConfig,
+    HeadConfig,
+    ModelConfig,
+    NormConfig,
+    PositionConfig,
+)
+
+
+def transformer(**sizes: Any) -> ModelConfig:
+    """Post-norm encoder–decoder, waves for positions, one table for everything (Vaswani et al., 2017)."""
+    return _family("transformer", sizes, embedding=EmbeddingConfig(scale=True, tie="all"))
+
+
+def marian(**sizes: Any) -> ModelConfig:
+    """The 2017 model as Marian has it: waves in halves, a bias a token on the output (Junczys-Dowmunt et al., 2018)."""
+    return _family(
+        "marian",
+        sizes,
+        position=PositionConfig(kind="split-sinusoidal"),
+        activation="silu",
+        embedding=EmbeddingConfig(scale=True, tie="all"),
+        head=HeadConfig(bias=True),
+    )
+
+
+def bart(**sizes: Any) -> ModelConfig:
+    """Post-norm encoder–decoder with learned positions, a norm on the embeddings, and GELU (Lewis et al., 2019)."""
+    return _family(
+        "bart",
+        sizes,
+        max_len=1024,
+        position=PositionConfig(kind="learned", offset=2),
+        activation="gelu",
+        embedding=EmbeddingConfig(norm=True, tie="all"),
+        head=HeadConfig(bias=True),
+        init_std=0.02,
+    )
+
+
+def t5(**sizes: Any) -> ModelConfig:
+    """Pre-norm encoder–decoder with RMS norm, bucketed position biases, no other bias, unscaled scores
+    (Raffel et al., 2020)."""
+    return _family(
+        "t5",
+        sizes,
+        attention=AttentionConfig(bias=False, scale=1.0),
+        position=PositionConfig(kind="buckets"),
+        norm=NormConfig(kind="rms", place="pre", eps=1e-6),
+        bias=False,
+        dropout=DropoutConfig.everywhere(0.1),
+        embedding=EmbeddingConfig(tie="all"),
+        head=HeadConfig(shrink=True),
+    )
+
+
+def bert(**sizes: Any) -> ModelConfig:
+    """Post-norm encoder with learned positions, two token types, normed embeddings and GELU (Devlin et al., 2018)."""
+    return _encoder("bert", sizes, embedding=EmbeddingConfig(types=2, norm=True))
+
+
+def roberta(**sizes: Any) -> ModelConfig:
+    """BERT with one token type, and positions that start at 2 (Liu et al., 2019)."""
+    return _encoder(
+        "roberta",
+        sizes,
+        position=PositionConfig(kind="learned", offset=2),
+        norm=NormConfig(eps=1e-5),
+        embedding=EmbeddingConfig(types=1, norm=True),
+    )
+
+
+def distilbert(**sizes: Any) -> ModelConfig:
+    """BERT with half the layers, without token types and pooler (Sanh et al., 2019)."""
+    return _encoder("distilbert", sizes, layers=6, embedding=EmbeddingConfig(norm=True), head=HeadConfig(kind="states"))
+
+
+def albert(**sizes: Any) -> ModelConfig:
+    """BERT with one layer run many times and a narrow embedding that is widened (Lan et al., 2020)."""
+    return _encoder(
+        "albert",
+        sizes,
+        activation="gelu-tanh",
+        embedding=EmbeddingConfig(dim=128, types=2, norm=True),
+        share_layers=True,
+    )
+
+
+def roformer(**sizes: Any) -> ModelConfig:
+    """BERT with rotary positions (Su et al., 2021)."""
+    return _encoder(
+        "roformer",
+        sizes,
+        position=PositionConfig(kind="rotary", pairs="neighbours"),
+        embedding=EmbeddingConfig(types=2, norm=True),
+    )
+
+
+def vit(**sizes: Any) -> ModelConfig:
+    """Pre-norm encoder over picture patches with learned positions and a class token (Dosovitskiy et al., 2021)."""
+    return _encoder(
+        "vit",
+        sizes,
+        norm=NormConfig(place="pre", eps=1e-12),
+        front=FrontConfig(kind="patches"),
+        dropout=DropoutConfig.everywhere(0.0),
+        embedding=EmbeddingConfig(),
+        head=HeadConfig(kind="class", labels=1000),
+    )
+
+
+def gpt2(**sizes: Any) -> ModelConfig:
+    """Pre-norm decoder with learned positions and GELU's tanh approximation (Radford et al., 2019)."""
+    return _family(
+        "gpt2",
+        sizes,
+        shape="decoder",
+        max_len=1024,
+        position=PositionConfig(kind="learned"),
+        norm=NormConfig(place="pre"),
+        activation="gelu-tanh",
+        dropout=DropoutConfig(attention=0.1),
+        init_std=0.02,
+    )
+
+
+def llama(**sizes: Any) -> ModelConfig:
+    """Pre-norm decoder with RMS norm, rotary positions, SwiGLU and no biases (Touvron et al., 2023)."""
+    return _family(
+        "llama",
+        sizes,
+        shape="decoder",
+        max_len=2048,
+        attention=AttentionConfig(bias=False),
+        position=PositionConfig(kind="rotary"),
+        norm=NormConfig(kind="rms", place="pre"),
+        activation="silu",
+        gated=True,
+        bias=False,
+        dropout=DropoutConfig.everywhere(0.0),
+        embedding=EmbeddingConfig(tie="none"),
+        init_std=0.02,
+    )
+
+
+def transformer_xl(**sizes: Any) -> ModelConfig:
+    """Post-norm decoder with relative positions, which can remember the segment before (Dai et al., 2019)."""
+    return _family(
+        "transformer-xl",
+        sizes,
+        shape="decoder",
+        attention=AttentionConfig(bias=False),
+        position=PositionConfig(kind="relative"),
+        embedding=EmbeddingConfig(scale=True),
+        init_std=0.02,
+    )
+
+
+def whisper(**sizes: Any) -> ModelConfig:
+    """Pre-norm encoder–decoder from log-mel frames to text: waves in the encoder, a learned table in the decoder, keys
+    without bias (Radford et al., 2022)."""
+    return _family(
+        "whisper",
+        sizes,
+        max_len=448,
+        attention=AttentionConfig(key_bias=False),
+        position=PositionConfig(kind="tensor2tensor"),
+        decoder_position=PositionConfig(kind="learned"),
+        norm=NormConfig(place="pre"),
+        activation="gelu",
+        dropout=DropoutConfig.everywhere(0.0),
+        front=FrontConfig(kind="sound"),
+        embedding=EmbeddingConfig(tie="output"),
+        init_std=0.02,
+    )
+
+
+def lstm(**sizes: Any) -> ModelConfig:
+    """The recurrent baseline: bidirectional LSTM encoder, LSTM decoder with additive attention (Bahdanau et al., 2015).
+    attention.cross = False takes the attention away (Sutskever et al., 2014)."""
+    return _family("lstm", sizes, shape="lstm", layers=2, attention=AttentionConfig(heads=1))
+
+
+def convolution(**sizes: Any) -> ModelConfig:
+    """The convolutional baseline: gated convolutions, attention in every decoder layer (Gehring et al., 2017)."""
+    return _family(
+        "convolution",
+        sizes,
+        shape="convolution",
+        attention=AttentionConfig(heads=1),
+        position=PositionConfig(kind="learned"),
+    )
+
+
+def autoencoder(**sizes: Any) -> ModelConfig:
+    """A bottleneck that has to say the input again."""
+    return _family("autoencoder", sizes, shape="autoencoder", layers=2)
+
+
+FAMILIES: dict[str, Callable[..., ModelConfig]] = {
+    "transformer": transformer,
+    "marian": marian,
+    "bart": bart,
+    "t5": t5,
+    "bert": bert,
+    "roberta": roberta,
+    "distilbert": distilbert,
+    "albert": albert,
+    "roformer": roformer,
+    "vit": vit,
+    "gpt2": gpt2,
+    "llama": llama,
+    "transformer-xl": transformer_xl,
+    "whisper": whisper,
+    "lstm": lstm,
+    "convolution": convolution,
+    "autoencoder": autoencoder,
+}
+
+
+def _encoder(name: str, sizes: dict[str, Any], **choices: Any) -> ModelConfig:
+    """What BERT and its relatives have in common."""
+    common: dict[str, Any] = {
+        "shape": "encoder",
+        "dim": 768,
+        "hidden_dim": 3072,
+        "layers": 12,
+        "heads": 12,
+        "position": PositionConfig(kind="learned"),
+        "norm": NormConfig(eps=1e-12),
+        "activation": "gelu",
+        "dropout": DropoutConfig(attention=0.1),
+        "head": HeadConfig(kind="states", pooler=True),
+        "init_std": 0.02,
+    }
+    return _family(name, sizes, **common | choices)
+
+
+def _family(name: str, sizes: dict[str, Any], **choices: Any) -> ModelConfig:
+    """A family's choices with the caller's sizes laid over them. `heads` and `kv_heads` may be given flat."""
+    values = choices | sizes
+    flat = {key: values.pop(key) for key in ("heads", "kv_heads", "head_dim") if key in values}
+    values["attention"] = replace(values.get("attention", AttentionConfig()), **flat)
+    return ModelConfig(family=name, **values)

@@ -1,0 +1,222 @@
+"""How data becomes vectors: tokens from a table, pictures from patches, sound from log-mel frames.
+
+B batch, T length, D model width. A front end hands on the vectors with what the stack must know of them: which are real
+and where they stand.
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from clearformer.model.positions import NoPosition
+from clearformer.model.trace import note
+from clearformer.model.view import number
+
+
+class Embedded(NamedTuple):
+    """Vectors x: B T D, keep: B T (None = all real), position ids: B T or 1 T."""
+
+    x: Tensor
+    keep: Tensor | None
+    positions: Tensor
+
+
+class TokenFrontend(nn.Module):
+    """Look up a vector for each token, scale it, add its position (and its type), normalise, drop some.
+
+    scale: √D in the 2017 paper. It does not keep values small, it makes them larger: the table is initialised (and,
+    tied to the output layer, wants to be) of size 1/√D, and the waves added to it have size one.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        dim: int,
+        *,
+        embed: nn.Embedding | None = None,
+        embed_dim: int | None = None,
+        scale: float = 1.0,
+        position: NoPosition | None = None,
+        types: int = 0,
+        norm: nn.Module | None = None,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        width = embed_dim or dim  # ALBERT looks up narrow vectors and widens them after the sum
+        self.embed = embed if embed is not None else nn.Embedding(vocab_size, width)
+        self.type_embed = nn.Embedding(types, width) if types else None
+        self.position = position if position is not None else NoPosition()
+        self.norm = norm if norm is not None else nn.Identity()
+        self.widen = nn.Linear(width, dim) if width != dim else nn.Identity()
+        self.dropout, self.scale = nn.Dropout(dropout), scale
+
+    def forward(
+        self, tokens: Tensor, keep: Tensor | None = None, positions: Tensor | None = None, types: Tensor | None = None
+    ) -> Embedded:
+        """tokens: B T integers; types: B T, zeros if not given."""
+        if positions is None:
+            positions = number(tokens.shape, keep, device=tokens.device)
+        x = self.look_up(tokens)
+        place = self.position.embed(positions)
+        if place is not None:
+            note(self, "positions", place)
+            x = x + place.to(x.dtype)
+        if self.type_embed is not None:
+            x = x + self.type_embed(torch.zeros_like(tokens) if types is None else types)
+        elif types is not None:
+            raise ValueError("token types were given, but this model has none; leave types out")
+        x = self.dropout(self.widen(self.norm(x)))
+        note(self, "output", x)
+        return Embedded(x, keep, positions)
+
+    def look_up(self, tokens: Tensor) -> Tensor:
+        """The scaled vector of each token. B T -> B T D."""
+        if tokens.dim() != 2 or tokens.is_floating_point():
+            raise ValueError(f"tokens must be integers, batch × length, not {tokens.dtype} of {tuple(tokens.shape)}")
+        try:
+            vectors: Tensor = self.embed(tokens)
+        except IndexError as error:
+            low, high = int(tokens.min()), int(tokens.max())
+            wrong, size = (low if low < 0 else high), self.embed.num_embeddings
+            raise ValueError(
+                f"token {wrong} is outside the vocabulary of {size} (0 to {size - 1}); was another tokenizer used?"
+            ) from error
+        note(self, "embeddings", vectors)
+        scaled = vectors * self.scale
+        note(self, "scaled", scaled)
+        return scaled
+
+
+def patchify(pictures: Tensor, size: int) -> Tensor:
+    """Cut pictures into squares and lay each out as a row. B C Y X -> B (Y/size · X/size) (C · size · size)."""
+    _, _, height, width = pictures.shape
+    if height % size or width % size:
+        raise ValueError(
+            f"a picture of {height}×{width} does not divide into patches of {size}×{size}; resize it first"
+        )
+    return F.unfold(pictures, size, stride=size).mT
+
+
+def unpatchify(patches: Tensor, size: int, height: int, width: int) -> Tensor:
+    """Put the squares back: the exact inverse of `patchify`."""
+    return F.fold(patches.mT, (height, width), size, stride=size)
+
+
+class PatchFrontend(nn.Module):
+    """A picture as a row of patch vectors behind one class token (Dosovitskiy et al., 2021)."""
+
+    def __init__(
+        self,
+        dim: int,
+        *,
+        picture: int,
+        patch: int,
+        channels: int = 3,
+        position: NoPosition | None = None,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        if picture % patch:
+            raise ValueError(f"pictures of {picture}×{picture} do not divide into patches of {patch}×{patch}")
+        self.picture, self.patch, self.channels = picture, patch, channels
+        self.patch_proj = nn.Linear(channels * patch * patch, dim)
+        self.class_token = nn.Parameter(torch.zeros(1, 1, dim))
+        self.position = position if position is not None else NoPosition()
+        self.dropout = nn.Dropout(dropout)
+
+    @property
+    def patches(self) -> int:
+        """How many patches a picture has: 196 for 224×224 with 16×16."""
+        return (self.picture // self.patch) ** 2
+
+    def forward(self, pictures: Tensor, keep: Tensor | None = None, positions: Tensor | None = None) -> Embedded:
+        """pictures: B C Y X floats; returns 1 + patches vectors a picture."""
+        expected = (self.channels, self.picture, self.picture)
+        if pictures.dim() != 4 or pictures.shape[1:] != expected:
+            raise ValueError(f"pictures must be batch × {' × '.join(map(str, expected))}, not {tuple(pictures.shape)}")
+        x = self.patch_proj(patchify(pictures, self.patch))
+        note(self, "embeddings", x)
+        x = torch.cat((self.class_token.expand(x.size(0), -1, -1), x), dim=1)
+        if positions is None:
+            positions = number(x.shape[:2], None, device=x.device)
+        place = self.position.embed(positions)
+        if place is not None:
+            note(self, "positions", place)
+            x = x + place.to(x.dtype)
+        x = self.dropout(x)
+        note(self, "output", x)
+        return Embedded(x, keep, positions)
+
+
+class SoundFrontend(nn.Module):
+    """Log-mel frames through two convolutions, the second of which halves their number (Radford et al., 2022)."""
+
+    def __init__(self, mels: int, dim: int, *, position: NoPosition | None = None, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.mels = mels
+        self.narrow = nn.Conv1d(mels, dim, kernel_size=3, padding=1)
+        self.halve = nn.Conv1d(dim, dim, kernel_size=3, stride=2, padding=1)
+        self.position = position if position is not None else NoPosition()
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, frames: Tensor, keep: Tensor | None = None, positions: Tensor | None = None) -> Embedded:
+        """frames: B T mels; keep: B T. Returns ⌈T/2⌉ vectors."""
+        if frames.dim() != 3 or frames.size(-1) != self.mels:
+            raise ValueError(f"frames must be batch × length × {self.mels}, not {tuple(frames.shape)}")
+        if keep is not None:  # silence the padding, or the convolutions would carry it into the last real frames
+            frames = frames * keep[..., None]
+        x = F.gelu(self.narrow(frames.mT))
+        if keep is not None:
+            x = x * keep[:, None]
+            keep = keep[:, ::2]
+        x = F.gelu(self.halve(x)).mT
+        note(self, "embeddings", x)
+        if positions is None:
+            positions = number(x.shape[:2], keep, device=x.device)
+        place = self.position.embed(positions)
+        if place is not None:
+            note(self, "positions", place)
+            x = x + place.to(x.dtype)
+        x = self.dropout(x)
+        note(self, "output", x)
+        return Embedded(x, keep, positions)
+
+
+def log_mel(sound: Tensor, *, rate: int = 16_000, mels: int = 80, window: int = 400, hop: int = 160) -> Tensor:
+    """Loudness of each pitch band, ten milliseconds a frame, as Whisper has it. sound: B N, -1…1; returns B T mels."""
+    spectrum = torch.stft(
+        sound, window, hop, window=torch.hann_window(window, device=sound.device), return_complex=True
+    )
+    power = spectrum[..., :-1].abs().square()  # B bins T; the last frame hangs over the end
+    bands = mel_bands(rate, window, mels).to(sound) @ power
+    loudness = bands.clamp(min=1e-10).log10()
+    loudness = loudness.maximum(
+        loudness.amax(dim=(-2, -1), keepdim=True) - 8.0
+    )  # 80 decibels below the peak is silence
+    return ((loudness + 4.0) / 4.0).mT
+
+
+def mel_bands(rate: int, window: int, mels: int) -> Tensor:
+    """Triangular pitch bands over the bins of a spectrum, each of equal area (Slaney's scale). mels × bins."""
+    bins = torch.linspace(0, rate / 2, window // 2 + 1, dtype=torch.float64)
+    corners = _mel_to_hertz(torch.linspace(0, float(_hertz_to_mel(rate / 2)), mels + 2, dtype=torch.float64))
+    rising = (bins[None] - corners[:-2, None]) / (corners[1:-1] - corners[:-2])[:, None]
+    falling = (corners[2:, None] - bins[None]) / (corners[2:] - corners[1:-1])[:, None]
+    triangles = torch.minimum(rising, falling).clamp(min=0)
+    return (triangles * (2.0 / (corners[2:] - corners[:-2]))[:, None]).float()
+
+
+# Slaney's mel scale: linear up to 1 kHz (15 mels), then a factor of 6.4 every 27 mels.
+_STEP, _KNEE, _GROWTH = 200 / 3, 1000.0, math.log(6.4) / 27
+
+
+def _hertz_to_mel(hertz: float) -> float:
+    return hertz / _STEP if hertz < _KNEE else _KNEE / _STEP + math.log(hertz / _KNEE) / _GROWTH
+
+
+def _mel_to_hertz(mel: Tensor) -> Tensor:
+    knee = _KNEE / _STEP
+    return torch.where(mel < knee, mel * _STEP, _KNEE * torch.exp((mel - knee) * _GROWTH))

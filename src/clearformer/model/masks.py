@@ -1,0 +1,51 @@
+"""Who may look at whom: boolean masks with one meaning, True = may look.
+
+B batch, T query slots, S key slots. Every mask here broadcasts to B H T S. A mask is never a float: what is added to
+scores is a bias and comes from a position scheme.
+"""
+
+import torch
+from torch import Tensor
+
+
+def padding(keep: Tensor) -> Tensor:
+    """Hide the keys that are padding. keep: B S, True = a real token; returns B 1 1 S."""
+    check(keep, "keep")
+    if keep.dim() != 2:
+        raise ValueError(f"keep must be batch × length, but has shape {tuple(keep.shape)}")
+    return keep[:, None, None, :]
+
+
+def causal(queries: int, keys: int, device: torch.device | None = None) -> Tensor:
+    """Hide the future: query slot i may look at key slots up to its own. Returns T S.
+
+    Slots are counted from the end, so that with a cache the last query stands at the last key.
+    """
+    return window(queries, keys, left=keys, right=0, device=device)
+
+
+def window(queries: int, keys: int, *, left: int, right: int, device: torch.device | None = None) -> Tensor:
+    """Hide everything but `left` slots before the query, itself, and `right` slots after it. Returns T S."""
+    query_slots = torch.arange(keys - queries, keys, device=device)[:, None]
+    offset = torch.arange(keys, device=device)[None, :] - query_slots  # T S: where the key stands, seen from the query
+    return (offset >= -left) & (offset <= right)
+
+
+def packed(query_segments: Tensor, key_segments: Tensor) -> Tensor:
+    """Keep sequences that share a row apart. query_segments: B T, key_segments: B S, integers; returns B 1 T S."""
+    return (query_segments[:, :, None] == key_segments[:, None, :])[:, None]
+
+
+def both(*masks: Tensor | None) -> Tensor | None:
+    """Look only where every given mask allows it; None allows everything."""
+    combined: Tensor | None = None
+    for mask in masks:
+        if mask is not None:
+            combined = mask if combined is None else combined & mask
+    return combined
+
+
+def check(mask: Tensor, name: str = "mask") -> None:
+    """Refuse a mask that is not boolean: 0/1 and 0/-inf masks mean opposite things in different libraries."""
+    if mask.dtype != torch.bool:
+        raise TypeError(f"{name} must be boolean with True = may look, but has type {mask.dtype}; compare it first")

@@ -1,0 +1,47 @@
+"""Published sizes by name, and the small ones that an ordinary computer trains."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from clearformer.model import families
+from clearformer.model.config import DropoutConfig, ModelConfig
+
+PRESETS: dict[str, Callable[[], ModelConfig]] = {
+    # for an ordinary computer; the vocabulary is the corpus's own and is put in later
+    "tiny": lambda: families.transformer(
+        vocab_size=10_000,
+        dim=128,
+        hidden_dim=256,
+        layers=4,
+        heads=4,
+        dropout=DropoutConfig(embedding=0.3, residual=0.3),
+    ),
+    "small": lambda: families.transformer(vocab_size=16_000, dim=256, hidden_dim=1024, layers=4, heads=4),
+    # the 2017 paper, table 3
+    "base": lambda: families.transformer(vocab_size=37_000, dim=512, hidden_dim=2048, layers=6, heads=8),
+    "big": lambda: families.transformer(
+        vocab_size=37_000,
+        dim=1024,
+        hidden_dim=4096,
+        layers=6,
+        heads=16,
+        dropout=DropoutConfig(embedding=0.3, residual=0.3),
+    ),
+    # what followed
+    "bert-base": lambda: families.bert(vocab_size=30_522),
+    "gpt2": lambda: families.gpt2(vocab_size=50_257, dim=768, hidden_dim=3072, layers=12, heads=12),
+    "bart-base": lambda: families.bart(vocab_size=50_265, dim=768, hidden_dim=3072, layers=6, heads=12),
+    "t5-small": lambda: families.t5(vocab_size=32_128, dim=512, hidden_dim=2048, layers=6, heads=8),
+    "vit-b16": lambda: families.vit(dim=768, hidden_dim=3072, layers=12, heads=12),
+    "gpt3": lambda: families.gpt2(
+        vocab_size=50_257, dim=12_288, hidden_dim=4 * 12_288, layers=96, heads=96, max_len=2048
+    ),
+}
+
+
+def preset(name: str, *, vocab_size: int | None = None) -> ModelConfig:
+    """The configuration behind a name, for a vocabulary of one's own if given."""
+    if name not in PRESETS:
+        raise ValueError(f"there is no preset {name!r}; choose one of {', '.join(PRESETS)}")
+    config = PRESETS[name]()
+    return config if vocab_size is None else replace(config, vocab_size=vocab_size)

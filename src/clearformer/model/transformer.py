@@ -1,0 +1,219 @@
+"""Stacks of layers, and the three models that they make: encoder–decoder, encoder only, decoder only.
+
+B batch, T length, S memory length, D model width, V vocabulary.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from clearformer.model import masks
+from clearformer.model.cache import DecoderCache
+from clearformer.model.layers import DecoderLayer, EncoderLayer
+from clearformer.model.recall import SegmentMemory
+from clearformer.model.trace import note
+from clearformer.model.view import Memory, View, number
+
+
+class Encoder(nn.Module):
+    """A front end and layers in which every position sees every other."""
+
+    def __init__(self, front: nn.Module, layers: Sequence[EncoderLayer], norm: nn.Module | None = None) -> None:
+        super().__init__()
+        self.front = front
+        self.layers = nn.ModuleList(layers)
+        self.norm = norm if norm is not None else nn.Identity()
+
+    def forward(
+        self,
+        inputs: Tensor,
+        *,
+        keep: Tensor | None = None,
+        positions: Tensor | None = None,
+        segments: Tensor | None = None,
+        types: Tensor | None = None,
+    ) -> Memory:
+        """inputs: what the front end takes (tokens: B T). keep: B T, True = real. segments: B T for packed rows."""
+        extra = {} if types is None else {"types": types}
+        x, keep, positions = self.front(inputs, keep, positions, **extra)
+        mask = masks.both(
+            None if keep is None else masks.padding(keep),
+            None if segments is None else masks.packed(segments, segments),
+        )
+        view = View(positions, positions, mask=mask)
+        for layer in self.layers:
+            x = layer(x, view)
+        x = self.norm(x)
+        note(self, "output", x)
+        return Memory(x, keep, segments)
+
+
+class Decoder(nn.Module):
+    """A front end and layers in which a position sees only those before it, and an encoder's memory if there is one."""
+
+    def __init__(
+        self, front: nn.Module, layers: Sequence[DecoderLayer], norm: nn.Module | None = None, window: int | None = None
+    ) -> None:
+        super().__init__()
+        self.front = front
+        self.layers = nn.ModuleList(layers)
+        self.norm = norm if norm is not None else nn.Identity()
+        self.window = window  # how many positions back a query may look; None = all
+
+    def forward(
+        self,
+        tokens: Tensor,
+        memory: Memory | None = None,
+        *,
+        keep: Tensor | None = None,
+        positions: Tensor | None = None,
+        segments: Tensor | None = None,
+        cache: DecoderCache | None = None,
+        recall: SegmentMemory | None = None,
+    ) -> Tensor:
+        """tokens: B T. With a cache or a recall only the new tokens are given. Returns states B T D."""
+        if segments is not None and (cache is not None or recall is not None):
+            raise ValueError("packed rows are for training: give segments, or a cache, not both")
+        past = cache if cache is not None else recall
+        start = 0 if past is None else past.next_position()
+        if positions is None:
+            positions = number(tokens.shape, keep, start, device=tokens.device)
+        x, keep, positions = self.front(tokens, keep, positions)
+        keys, key_keep = (positions, keep) if past is None else past.place(positions, keep)
+        view = self.look_back(positions, keys, key_keep, segments)
+        memory_view = None if memory is None else look_across(positions, memory, segments)
+        for index, layer in enumerate(self.layers):
+            caches = None if cache is None else (cache.self_attn[index], cache.cross_attn[index])
+            states = None if recall is None else recall.exchange(index, x)
+            x = layer(x, view, memory=memory, memory_view=memory_view, caches=caches, past=states)
+        x = self.norm(x)
+        note(self, "output", x)
+        output: Tensor = x
+        return output
+
+    def look_back(self, positions: Tensor, keys: Tensor, keep: Tensor | None, segments: Tensor | None) -> View:
+        """Each query sees the keys up to its own slot, that are real, near enough and of its own segment."""
+        new, total = positions.size(1), keys.size(1)
+        order = None
+        if self.window is not None:
+            order = masks.window(new, total, left=self.window, right=0, device=keys.device)
+        elif new > 1:  # a single query is the last one and may see everything
+            order = masks.causal(new, total, device=keys.device)
+        mask = masks.both(
+            order,
+            None if keep is None else masks.padding(keep),
+            None if segments is None else masks.packed(segments, segments),
+        )
+        return View(positions, keys, fresh=keys[:, -new:] if total > new else keys, mask=mask)
+
+
+def look_across(positions: Tensor, memory: Memory, segments: Tensor | None) -> View:
+    """Each query sees the whole memory, as far as it is real and of the query's own segment."""
+    if segments is not None and memory.segments is None:
+        raise ValueError("the target is packed but the source is not; give the encoder its segments too")
+    mask = masks.both(
+        None if memory.keep is None else masks.padding(memory.keep),
+        None if segments is None or memory.segments is None else masks.packed(segments, memory.segments),
+    )
+    keys = torch.arange(memory.states.size(1), device=positions.device)[None]
+    return View(positions, keys, mask=mask)
+
+
+class EncoderDecoder(nn.Module):
+    """Read a source, write a target: translation, summarisation, transcription."""
+
+    def __init__(self, encoder: Encoder, decoder: Decoder, head: nn.Module) -> None:
+        super().__init__()
+        self.encoder, self.decoder, self.head = encoder, decoder, head
+
+    def encode(self, source: Tensor, *, keep: Tensor | None = None, segments: Tensor | None = None) -> Memory:
+        """source: B S; returns the memory that `decode` attends to."""
+        memory: Memory = self.encoder(source, keep=keep, segments=segments)
+        return memory
+
+    def decode(
+        self,
+        target: Tensor,
+        memory: Memory,
+        *,
+        keep: Tensor | None = None,
+        positions: Tensor | None = None,
+        segments: Tensor | None = None,
+        cache: DecoderCache | None = None,
+    ) -> Tensor:
+        """target: B T, what was written so far; returns logits for what comes next: B T V."""
+        states = self.decoder(target, memory, keep=keep, positions=positions, segments=segments, cache=cache)
+        return _logits(self, states)
+
+    def forward(
+        self, source: Tensor, target: Tensor, *, source_keep: Tensor | None = None, target_keep: Tensor | None = None
+    ) -> Tensor:
+        """source: B S, target: B T; returns logits B T V."""
+        return self.decode(target, self.encode(source, keep=source_keep), keep=target_keep)
+
+    def start_cache(self, room: int = 64) -> DecoderCache:
+        """An empty cache for `decode`."""
+        return DecoderCache(len(self.decoder.layers), room=room)
+
+
+class DecoderOnly(nn.Module):
+    """Go on with a text: a language model."""
+
+    def __init__(self, decoder: Decoder, head: nn.Module) -> None:
+        super().__init__()
+        self.decoder, self.head = decoder, head
+
+    def forward(
+        self,
+        tokens: Tensor,
+        *,
+        keep: Tensor | None = None,
+        positions: Tensor | None = None,
+        segments: Tensor | None = None,
+        cache: DecoderCache | None = None,
+        recall: SegmentMemory | None = None,
+    ) -> Tensor:
+        """tokens: B T; returns logits B T V, or what the head makes of the states."""
+        states = self.decoder(tokens, keep=keep, positions=positions, segments=segments, cache=cache, recall=recall)
+        return _logits(self, states)
+
+    def start_cache(self, room: int = 64) -> DecoderCache:
+        """An empty cache for `forward`."""
+        return DecoderCache(len(self.decoder.layers), room=room)
+
+    def start_recall(self, length: int) -> SegmentMemory:
+        """An empty memory of earlier segments, `length` tokens long (Transformer-XL)."""
+        return SegmentMemory(len(self.decoder.layers), length=length)
+
+
+class EncoderOnly(nn.Module):
+    """Understand an input: class, tags, answer span, masked words, boxes, masks."""
+
+    def __init__(self, encoder: Encoder, head: nn.Module) -> None:
+        super().__init__()
+        self.encoder, self.head = encoder, head
+
+    def encode(self, inputs: Tensor, *, keep: Tensor | None = None, segments: Tensor | None = None) -> Memory:
+        """The states without the head."""
+        memory: Memory = self.encoder(inputs, keep=keep, segments=segments)
+        return memory
+
+    def forward(
+        self,
+        inputs: Tensor,
+        *,
+        keep: Tensor | None = None,
+        positions: Tensor | None = None,
+        segments: Tensor | None = None,
+        types: Tensor | None = None,
+    ) -> Tensor:
+        """inputs: what the front end takes; returns what the head makes of the states."""
+        memory = self.encoder(inputs, keep=keep, positions=positions, segments=segments, types=types)
+        return _logits(self, memory.states, memory.keep)
+
+
+def _logits(model: EncoderDecoder | DecoderOnly | EncoderOnly, states: Tensor, keep: Tensor | None = None) -> Tensor:
+    logits: Tensor = model.head(states, keep)
+    note(model, "logits", logits)
+    return logits

@@ -1,0 +1,70 @@
+"""One attention pattern for a whole stack: where queries and keys stand, and who may look at whom."""
+
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple, TypeVar
+
+import torch
+from torch import Tensor
+
+from clearformer.model import masks
+
+T = TypeVar("T")
+
+
+class View:
+    """What every layer of a stack shares in one forward pass.
+
+    queries: B T and keys: B S are explicit position ids (the batch dimension may be 1), so that left padding, packing
+    and caching need no special case. `fresh` are the positions of the keys that this call projects: all of them, or,
+    with a cache, only the new ones. mask: boolean, broadcasts to B H T S.
+    """
+
+    def __init__(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        *,
+        fresh: Tensor | None = None,
+        mask: Tensor | None = None,
+    ) -> None:
+        if mask is not None:
+            masks.check(mask)
+        self.queries, self.keys, self.mask = queries, keys, mask
+        self.fresh = keys if fresh is None else fresh
+        self._memo: dict[Hashable, Any] = {}
+
+    def once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """Compute a thing that all layers share only the first time that a layer asks for it."""
+        if key not in self._memo:
+            self._memo[key] = compute()
+        result: T = self._memo[key]
+        return result
+
+    def distances(self) -> Tensor:
+        """How far each key stands behind its query: query position minus key position. B T S."""
+        return self.once("distances", lambda: self.queries[:, :, None] - self.keys[:, None, :])
+
+
+class Memory(NamedTuple):
+    """What an encoder hands on: states B S D, which of them are real (B S, None = all), and their packing segments."""
+
+    states: Tensor
+    keep: Tensor | None = None
+    segments: Tensor | None = None
+
+    def select(self, rows: Tensor) -> "Memory":
+        """The same memory with its batch rows chosen anew."""
+        return Memory(*(None if part is None else part.index_select(0, rows) for part in self))  # type: ignore[arg-type]
+
+
+def number(shape: torch.Size, keep: Tensor | None, start: Tensor | int = 0, *, device: torch.device) -> Tensor:
+    """Position ids that count real tokens only. shape: (B, T); returns B T (1 T when nothing distinguishes the rows).
+
+    Padding repeats a neighbour's number: nobody looks at it, and it can never run past a table that the tokens fit in.
+    """
+    if keep is None:
+        return torch.arange(shape[1], device=device)[None] + start
+    masks.check(keep, "keep")
+    if keep.shape != shape:
+        raise ValueError(f"keep has shape {tuple(keep.shape)}, but the input is {tuple(shape)}")
+    return (keep.long().cumsum(dim=1) - 1).clamp(min=0) + start
