@@ -1,0 +1,132 @@
+"""Rows of token ids become one padded batch of tensors.
+
+B rows, S source length, T target length (special tokens included). In every `keep` tensor True means a real token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from clearformer.data.pairs import TokenIds
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Movable:
+    """A batch knows how to go to a device."""
+
+    def to(self, device: torch.device | str) -> Self:
+        """The same batch on another device; from pinned memory the copy overlaps with computing."""
+        tensors = {field.name: getattr(self, field.name) for field in fields(self)}
+        moved = {name: t.to(device, non_blocking=True) for name, t in tensors.items() if isinstance(t, Tensor)}
+        return replace(self, **moved)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch(_Movable):
+    """Sentence pairs, ready for teacher forcing.
+
+    Position t of `target_in` sees the target up to there, position t of `target_out` is what should come next, and
+    `target_keep` belongs to both.
+    """
+
+    source: Tensor  # B S: x eos
+    source_keep: Tensor  # B S
+    target_in: Tensor  # B T: bos y
+    target_out: Tensor  # B T: y eos
+    target_keep: Tensor  # B T
+    tokens: int  # real tokens in target_out: what a summed loss is divided by
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockBatch(_Movable):
+    """Running text for a language model: `targets` is `inputs` one token later."""
+
+    inputs: Tensor  # B T
+    targets: Tensor  # B T
+    keep: Tensor  # B T
+    tokens: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledBatch(_Movable):
+    """Texts with one class each. The ids stand as the tokenizer made them (with [CLS] and [SEP] if it adds them)."""
+
+    ids: Tensor  # B T
+    keep: Tensor  # B T
+    labels: Tensor  # B
+
+
+def collate_pairs(rows: Sequence[tuple[TokenIds, TokenIds]], *, pad: int, bos: int, eos: int) -> Batch:
+    """Pad sentence pairs that carry no special tokens, and add these: x eos, bos y, y eos."""
+    source, source_keep = _pad([source for source, _ in rows], pad=pad, last=eos)
+    target_in, target_keep = _pad([target for _, target in rows], pad=pad, first=bos)
+    target_out, _ = _pad([target for _, target in rows], pad=pad, last=eos)
+    return Batch(
+        source=source,
+        source_keep=source_keep,
+        target_in=target_in,
+        target_out=target_out,
+        target_keep=target_keep,
+        tokens=int(target_keep.sum()),
+    )
+
+
+def cut_blocks(documents: Iterable[TokenIds], *, length: int, eos: int) -> Iterator[NDArray[np.int64]]:
+    """Join documents with `eos` after each and cut the stream into blocks of `length` predictions.
+
+    A block has length + 1 tokens, the last of which opens the next block, so that every token but the very first is
+    predicted exactly once. The last block may be shorter.
+    """
+    if length < 1:
+        raise ValueError(f"A block of {length} tokens predicts nothing: take a length of at least 1.")
+    stream = np.empty(0, dtype=np.int64)
+    for document in documents:
+        stream = np.concatenate([stream, document, [eos]])
+        full = (len(stream) - 1) // length
+        for block in range(full):
+            yield stream[block * length : (block + 1) * length + 1]
+        stream = stream[full * length :].copy()  # a view would keep the whole document in memory
+    if len(stream) > 1:
+        yield stream
+
+
+def collate_blocks(blocks: Sequence[TokenIds], *, pad: int) -> BlockBatch:
+    """Stack blocks made by `cut_blocks`; a short one is padded."""
+    inputs, keep = _pad([block[:-1] for block in blocks], pad=pad)
+    targets, _ = _pad([block[1:] for block in blocks], pad=pad)
+    return BlockBatch(inputs=inputs, targets=targets, keep=keep, tokens=int(keep.sum()))
+
+
+def collate_labelled(rows: Sequence[tuple[TokenIds, int]], *, pad: int) -> LabelledBatch:
+    """Pad texts and put their classes beside them."""
+    ids, keep = _pad([ids for ids, _ in rows], pad=pad)
+    return LabelledBatch(ids=ids, keep=keep, labels=torch.tensor([label for _, label in rows], dtype=torch.long))
+
+
+def _pad(
+    rows: Sequence[TokenIds], *, pad: int, first: int | None = None, last: int | None = None
+) -> tuple[Tensor, Tensor]:
+    """Rows of different lengths as one rectangle filled up on the right, and the mask of what is real."""
+    if not rows:
+        raise ValueError("A batch of no rows cannot be padded: the data plan never makes one, so look at the caller.")
+    lead, trail = int(first is not None), int(last is not None)
+    lengths = np.array([len(row) for row in rows]) + lead + trail
+    if lengths.min() < 1:
+        raise ValueError(f"Row {int(lengths.argmin())} of the batch is empty: leave such texts out before batching.")
+    positions = np.arange(lengths.max())
+    keep = positions < lengths[:, None]
+    ids = np.full(keep.shape, pad, dtype=np.int64)
+    inner = (positions >= lead) & (positions < lengths[:, None] - trail)
+    ids[inner] = np.concatenate(rows)  # row by row, which is the order in which a mask is filled
+    if first is not None:
+        ids[:, 0] = first
+    if last is not None:
+        ids[np.arange(len(rows)), lengths - 1] = last
+    return torch.from_numpy(ids), torch.from_numpy(keep)

@@ -1,0 +1,102 @@
+"""Collating: special tokens in their places, padding that can always be told from tokens, nothing lost in blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clearformer.data.collate import collate_blocks, collate_labelled, collate_pairs, cut_blocks
+
+PAD, BOS, EOS = 0, 1, 2
+ids = st.lists(st.integers(0, 65535), max_size=12).map(lambda values: np.array(values, dtype=np.uint16))
+
+
+def test_a_batch_by_hand():
+    batch = collate_pairs(
+        [(np.array([5, 6, 7]), np.array([8])), (np.array([9]), np.array([10, 11]))], pad=PAD, bos=BOS, eos=EOS
+    )
+    assert batch.source.tolist() == [[5, 6, 7, EOS], [9, EOS, PAD, PAD]]
+    assert batch.source_keep.tolist() == [[True, True, True, True], [True, True, False, False]]
+    assert batch.target_in.tolist() == [[BOS, 8, PAD], [BOS, 10, 11]]
+    assert batch.target_out.tolist() == [[8, EOS, PAD], [10, 11, EOS]]
+    assert batch.target_keep.tolist() == [[True, True, False], [True, True, True]]
+    assert batch.tokens == 5
+
+
+@given(st.lists(st.tuples(ids, ids), min_size=1, max_size=6))
+def test_every_sentence_can_be_read_back(rows):
+    """Also when a sentence holds the padding id itself: only the mask says what is real."""
+    batch = collate_pairs(rows, pad=PAD, bos=BOS, eos=EOS)
+    assert batch.source.dtype == batch.target_in.dtype == torch.int64
+    assert batch.source_keep.dtype == batch.target_keep.dtype == torch.bool
+    for row, (source, target) in enumerate(rows):
+        assert batch.source[row][batch.source_keep[row]].tolist() == [*source, EOS]
+        assert batch.target_in[row][batch.target_keep[row]].tolist() == [BOS, *target]
+        assert batch.target_out[row][batch.target_keep[row]].tolist() == [*target, EOS]
+    assert (batch.source[~batch.source_keep] == PAD).all()
+    assert (batch.target_out[~batch.target_keep] == PAD).all()
+    assert batch.tokens == sum(len(target) + 1 for _, target in rows)
+
+
+@given(st.lists(st.tuples(ids, ids), min_size=1, max_size=6))
+def test_the_output_is_the_input_one_step_later(rows):
+    batch = collate_pairs(rows, pad=PAD, bos=BOS, eos=EOS)
+    both_real = batch.target_keep[:, 1:]
+    assert torch.equal(batch.target_in[:, 1:][both_real], batch.target_out[:, :-1][both_real])
+
+
+def test_a_batch_moves_to_a_device_as_a_whole():
+    batch = collate_pairs([(np.array([5]), np.array([6]))], pad=PAD, bos=BOS, eos=EOS)
+    moved = batch.to("meta")
+    assert {moved.source.device.type, moved.target_keep.device.type} == {"meta"}
+    assert moved.tokens == batch.tokens == 2
+    assert batch.source.device.type == "cpu"
+
+
+def test_blocks_by_hand():
+    documents = [np.array([5, 6, 7]), np.array([8])]  # the stream is 5 6 7 eos 8 eos
+    blocks = [block.tolist() for block in cut_blocks(documents, length=2, eos=EOS)]
+    assert blocks == [[5, 6, 7], [7, EOS, 8], [8, EOS]]
+    batch = collate_blocks([np.array(block) for block in blocks], pad=PAD)
+    assert batch.inputs.tolist() == [[5, 6], [7, EOS], [8, PAD]]
+    assert batch.targets.tolist() == [[6, 7], [EOS, 8], [EOS, PAD]]
+    assert batch.keep.tolist() == [[True, True], [True, True], [True, False]]
+    assert batch.tokens == 5
+
+
+@given(st.lists(ids, max_size=8), st.integers(1, 10))
+def test_every_token_of_the_stream_is_predicted_once(documents, length):
+    stream = [int(token) for document in documents for token in [*document, EOS]]
+    blocks = list(cut_blocks(documents, length=length, eos=EOS))
+    assert [int(token) for block in blocks for token in block[1:]] == stream[1:]
+    assert all(len(block) == length + 1 for block in blocks[:-1])
+    assert all(2 <= len(block) <= length + 1 for block in blocks)
+
+
+def test_blocks_are_cut_while_documents_still_arrive():
+    """A corpus larger than memory: the first block is there before the second document is read."""
+
+    def documents():
+        yield np.arange(10)
+        raise AssertionError("the second document was asked for")
+
+    assert len(next(cut_blocks(documents(), length=4, eos=EOS))) == 5
+
+
+def test_classes_stand_beside_their_texts():
+    batch = collate_labelled([(np.array([101, 7, 102]), 1), (np.array([101, 102]), 0)], pad=PAD)
+    assert batch.ids.tolist() == [[101, 7, 102], [101, 102, PAD]]
+    assert batch.keep.tolist() == [[True, True, True], [True, True, False]]
+    assert batch.labels.tolist() == [1, 0]
+
+
+def test_nothing_is_not_a_batch():
+    with pytest.raises(ValueError, match="no rows"):
+        collate_pairs([], pad=PAD, bos=BOS, eos=EOS)
+    with pytest.raises(ValueError, match="Row 1 of the batch is empty"):
+        collate_labelled([(np.array([3]), 0), (np.array([], dtype=np.int64), 1)], pad=PAD)
+    with pytest.raises(ValueError, match="at least 1"):
+        next(cut_blocks([np.array([1])], length=0, eos=EOS))
