@@ -1,0 +1,1 @@
+"""One training loop for every task and device; what differs is passed in."""

@@ -1,0 +1,48 @@
+"""What training makes smaller: the cross-entropy of the next token, with the paper's label smoothing.
+
+Losses are sums, with the number of tokens beside them: micro-batches and ranks hold different token counts, so whoever
+adds them up divides once.
+"""
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+
+class Loss(NamedTuple):
+    """total: what to differentiate, summed over tokens. nll: the plain negative log-likelihood, for perplexity."""
+
+    total: Tensor
+    nll: Tensor
+    tokens: int
+
+
+def cross_entropy(logits: Tensor, target: Tensor, keep: Tensor, smoothing: float = 0.0) -> Loss:
+    """logits: B T V; target: B T; keep: B T, True = counts.
+
+    Smoothing mixes the true token with all others evenly (Szegedy et al., 2016; 0.1 in the 2017 paper).
+    """
+    rows, wanted = logits[keep], target[keep]  # N V, N
+    log_probs = F.log_softmax(rows.float(), dim=-1)
+    nll = -log_probs.gather(-1, wanted[:, None]).sum()
+    total = nll if smoothing == 0 else (1 - smoothing) * nll - smoothing * log_probs.mean(dim=-1).sum()
+    return Loss(total, nll.detach(), wanted.numel())
+
+
+def r_drop(first: Tensor, second: Tensor, target: Tensor, keep: Tensor, *, smoothing: float, weight: float) -> Loss:
+    """Two passes with different dropout should agree: their mean loss plus their divergence (Liang et al., 2021)."""
+    one, two = cross_entropy(first, target, keep, smoothing), cross_entropy(second, target, keep, smoothing)
+    p, q = F.log_softmax(first[keep].float(), dim=-1), F.log_softmax(second[keep].float(), dim=-1)
+    divergence = 0.5 * (
+        F.kl_div(q, p, log_target=True, reduction="sum") + F.kl_div(p, q, log_target=True, reduction="sum")
+    )
+    total = 0.5 * (one.total + two.total) + 0.5 * weight * divergence
+    return Loss(total, 0.5 * (one.nll + two.nll), one.tokens)
+
+
+def perplexity(nll: float, tokens: int) -> float:
+    """How many tokens the model hesitates between, on average; infinite rather than an overflow."""
+    mean = nll / max(tokens, 1)
+    return float(torch.tensor(mean, dtype=torch.float64).exp())

@@ -1,0 +1,70 @@
+"""Adam with the paper's constants, and running averages of the weights."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptimiserConfig:
+    """Adam as in the 2017 paper; `decay` above 0 makes it AdamW, on matrices only."""
+
+    beta1: float = 0.9
+    beta2: float = 0.98
+    eps: float = 1e-9
+    decay: float = 0.0
+    clip: float = 0.0  # largest gradient norm; 0 = never clipped, as in the paper
+    ema: float = 0.0  # decay of a running average of the weights, used for validation and the finished model; 0 = none
+
+
+def make_optimiser(model: nn.Module, config: OptimiserConfig) -> torch.optim.AdamW:
+    """One fused update for all parameters; norms and biases are not pulled towards zero."""
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    groups = [
+        {"params": [p for p in parameters if p.dim() > 1], "weight_decay": config.decay},
+        {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(
+        [group for group in groups if group["params"]],
+        lr=0.0,  # set at every step by the schedule
+        betas=(config.beta1, config.beta2),
+        eps=config.eps,
+        fused=True,
+    )
+
+
+class MovingAverage:
+    """A copy of the weights that follows slowly: smoother than any single step's (Polyak and Juditsky, 1992)."""
+
+    def __init__(self, model: nn.Module, decay: float) -> None:
+        self.decay = decay
+        self.weights = {name: p.detach().clone() for name, p in model.named_parameters()}
+
+    @torch.no_grad()
+    def update(self, model: nn.Module, step: int) -> None:
+        """Move towards the present weights; early on by more, or the random start would linger."""
+        decay = min(self.decay, (1 + step) / (10 + step))
+        torch._foreach_lerp_(list(self.weights.values()), list(model.parameters()), 1 - decay)
+
+    @torch.no_grad()
+    def swap(self, model: nn.Module) -> None:
+        """Exchange the model's weights with the average; a second call undoes it."""
+        for name, parameter in model.named_parameters():
+            present = parameter.detach().clone()
+            parameter.copy_(self.weights[name])
+            self.weights[name].copy_(present)
+
+
+def average(models: Iterable[dict[str, Tensor]]) -> dict[str, Tensor]:
+    """The mean of several models' weights (the paper averages its last checkpoints), summed in float64."""
+    total: dict[str, Tensor] = {}
+    count = 0
+    for weights in models:
+        count += 1
+        for name, weight in weights.items():
+            total[name] = weight.double() if count == 1 else total[name] + weight.double()
+    if not count:
+        raise ValueError("there is nothing to average: no checkpoint was given")
+    return {name: (weight / count).float() for name, weight in total.items()}

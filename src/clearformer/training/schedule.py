@@ -1,0 +1,41 @@
+"""The learning rate as a function of the step: warm up, then go down in one of four ways."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+Schedule = Callable[[int], float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScheduleConfig:
+    """peak: the highest rate, reached after `warmup` steps. None takes the 2017 formula's own, (dim · warmup)^-½."""
+
+    kind: Literal["inverse-sqrt", "cosine", "linear", "constant"] = "inverse-sqrt"
+    peak: float | None = None
+    warmup: int = 4000
+    floor: float = 0.0  # where cosine and linear end
+
+    def __post_init__(self) -> None:
+        if self.warmup < 1:
+            raise ValueError(f"schedule.warmup must be at least 1 step, not {self.warmup}")
+        if self.peak is not None and self.peak <= 0:
+            raise ValueError(f"schedule.peak must be above 0, not {self.peak}")
+
+
+def make_schedule(config: ScheduleConfig, *, dim: int, steps: int) -> Schedule:
+    """The rate at each step, counted from 1."""
+    peak = config.peak if config.peak is not None else (dim * config.warmup) ** -0.5
+    after: dict[str, Schedule] = {
+        # with the default peak this is d^-0.5 · min(step^-0.5, step · warmup^-1.5) (Vaswani et al., 2017, eq. 3)
+        "inverse-sqrt": lambda step: peak * math.sqrt(config.warmup / step),
+        "cosine": lambda step: config.floor + (peak - config.floor) * (1 + math.cos(math.pi * _done(step))) / 2,
+        "linear": lambda step: config.floor + (peak - config.floor) * (1 - _done(step)),
+        "constant": lambda step: peak,
+    }
+
+    def _done(step: int) -> float:
+        return min(1.0, (step - config.warmup) / max(1, steps - config.warmup))
+
+    return lambda step: peak * step / config.warmup if step < config.warmup else after[config.kind](step)
