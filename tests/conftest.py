@@ -1,0 +1,86 @@
+"""What every test run shares: quiet threads, a fixed seed a test, and an honest account of what was left out.
+
+A test that cannot run here (no data sets, no CUDA device) is deselected and named in the summary; it never passes
+silently. The same summary names what `-m` or `-k` left out.
+"""
+
+import os
+import random
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "2")  # before anybody imports torch: small tensors lose time on more threads
+
+import pytest
+
+SEED = 2017
+REASON = pytest.StashKey[str]()
+LEFT_OUT = pytest.StashKey[Counter[tuple[str, str]]]()
+
+
+@pytest.fixture(autouse=True)
+def fixed_seed() -> None:
+    """Every test draws the same numbers, alone or in any order. What a test never imported is not imported here."""
+    random.seed(SEED)
+    if (numpy := sys.modules.get("numpy")) is not None:
+        numpy.random.seed(SEED)
+    if (torch := sys.modules.get("torch")) is not None:
+        torch.manual_seed(SEED)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[LEFT_OUT] = Counter()
+
+
+@pytest.hookimpl(trylast=True)  # after -m and -k, so that torch is imported only for tests that would run
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect, with a reason, what this machine cannot run."""
+    missing = {"corpora": _no_corpora(), "gpu": _no_gpu() if _any_marked(items, "gpu") else None}
+    selected, deselected = [], []
+    for item in items:
+        reason = next((why for mark, why in missing.items() if why and item.get_closest_marker(mark)), None)
+        if reason is None:
+            selected.append(item)
+        else:
+            item.stash[REASON] = reason
+            deselected.append(item)
+    if deselected:
+        config.hook.pytest_deselected(items=deselected)
+        items[:] = selected
+
+
+def pytest_deselected(items: Sequence[pytest.Item]) -> None:
+    """Count what is left out, by mark and reason, whoever left it out."""
+    for item in items:
+        flags = {"-m": item.config.option.markexpr, "-k": item.config.option.keyword}
+        chosen = " and ".join(f"{flag} '{text}'" for flag, text in flags.items() if text)
+        reason = item.stash.get(REASON, f"left out by {chosen or 'the command line'}")
+        marks = [mark for mark in ("corpora", "gpu", "network", "soak", "slow") if item.get_closest_marker(mark)]
+        item.config.stash[LEFT_OUT][marks[0] if marks else "unmarked", reason] += 1
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    left_out = config.stash[LEFT_OUT]
+    if left_out:
+        terminalreporter.section("deselected, and why")
+        for (mark, reason), count in sorted(left_out.items()):
+            terminalreporter.line(f"{count:5d} {mark}: {reason}")
+
+
+def _any_marked(items: Sequence[pytest.Item], mark: str) -> bool:
+    return any(item.get_closest_marker(mark) for item in items)
+
+
+def _no_corpora() -> str | None:
+    folder = os.environ.get("CLEARFORMER_DATA")
+    if not folder:
+        return "the environment variable CLEARFORMER_DATA does not point to the data sets"
+    return None if Path(folder).is_dir() else f"CLEARFORMER_DATA points to {folder}, which is not a folder"
+
+
+def _no_gpu() -> str | None:
+    import torch
+
+    return None if torch.cuda.is_available() else "there is no CUDA device"
