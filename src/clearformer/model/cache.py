@@ -89,7 +89,9 @@ class Places:
 
     def place(self, positions: Tensor, keep: Tensor | None) -> tuple[Tensor, Tensor | None]:
         """Take note of new tokens (positions B T, keep B T); returns positions and keep of all keys so far."""
-        self._next = positions.amax(dim=1, keepdim=True) + 1
+        real = positions if keep is None else positions.masked_fill(~keep, -1)  # a row of padding alone moves nothing
+        ends = real.amax(dim=1, keepdim=True) + 1
+        self._next = torch.maximum(ends, torch.as_tensor(self._next, device=ends.device))
         old = self.positions
         if old is None:
             self.positions, self.keep = positions, keep
