@@ -21,14 +21,18 @@ def causal(queries: int, keys: int, device: torch.device | None = None) -> Tenso
 
     Slots are counted from the end, so that with a cache the last query stands at the last key.
     """
-    return window(queries, keys, left=keys, right=0, device=device)
-
-
-def window(queries: int, keys: int, *, left: int, right: int, device: torch.device | None = None) -> Tensor:
-    """Hide everything but `left` slots before the query, itself, and `right` slots after it. Returns T S."""
     query_slots = torch.arange(keys - queries, keys, device=device)[:, None]
-    offset = torch.arange(keys, device=device)[None, :] - query_slots  # T S: where the key stands, seen from the query
-    return (offset >= -left) & (offset <= right)
+    return torch.arange(keys, device=device)[None, :] <= query_slots
+
+
+def window(queries: Tensor, keys: Tensor, *, left: int, right: int = 0) -> Tensor:
+    """Hide everything but `left` positions before the query, its own, and `right` positions after it.
+
+    queries: B T, keys: B S, position ids; returns B 1 T S. Positions count tokens, not slots, so padding between them
+    uses up nothing.
+    """
+    offset = keys[:, None, :] - queries[:, :, None]  # B T S: where the key stands, seen from the query
+    return ((offset >= -left) & (offset <= right))[:, None]
 
 
 def packed(query_segments: Tensor, key_segments: Tensor) -> Tensor:

@@ -81,7 +81,8 @@ class Decoder(nn.Module):
             positions = number(tokens.shape, keep, start, device=tokens.device)
         x, keep, positions = self.front(tokens, keep, positions)
         keys, key_keep = (positions, keep) if past is None else past.place(positions, keep)
-        view = self.look_back(positions, keys, key_keep, segments)
+        fresh = keys if cache is None else positions  # a cache holds the other keys projected, a recall does not
+        view = self.look_back(positions, keys, fresh, key_keep, segments)
         memory_view = None if memory is None else look_across(positions, memory, segments)
         for index, layer in enumerate(self.layers):
             caches = None if cache is None else (cache.self_attn[index], cache.cross_attn[index])
@@ -92,20 +93,18 @@ class Decoder(nn.Module):
         output: Tensor = x
         return output
 
-    def look_back(self, positions: Tensor, keys: Tensor, keep: Tensor | None, segments: Tensor | None) -> View:
+    def look_back(
+        self, positions: Tensor, keys: Tensor, fresh: Tensor, keep: Tensor | None, segments: Tensor | None
+    ) -> View:
         """Each query sees the keys up to its own slot, that are real, near enough and of its own segment."""
         new, total = positions.size(1), keys.size(1)
-        order = None
-        if self.window is not None:
-            order = masks.window(new, total, left=self.window, right=0, device=keys.device)
-        elif new > 1:  # a single query is the last one and may see everything
-            order = masks.causal(new, total, device=keys.device)
         mask = masks.both(
-            order,
+            masks.causal(new, total, device=keys.device) if new > 1 else None,  # a single query is the last one
+            None if self.window is None else masks.window(positions, keys, left=self.window),
             None if keep is None else masks.padding(keep),
             None if segments is None else masks.packed(segments, segments),
         )
-        return View(positions, keys, fresh=keys[:, -new:] if total > new else keys, mask=mask)
+        return View(positions, keys, fresh=fresh, mask=mask)
 
 
 def look_across(positions: Tensor, memory: Memory, segments: Tensor | None) -> View:
