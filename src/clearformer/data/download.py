@@ -6,8 +6,6 @@ send other bytes. Each of these ends in the right file or in one sentence, after
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 import http.client
 import json
 import logging
@@ -21,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 from urllib.parse import urlsplit
+
+from clearformer.data.sources import sha256_of
 
 log = logging.getLogger(__name__)
 
@@ -89,14 +89,6 @@ def download(
     partial.finish(destination)
     if expected.sha256 is None:
         log.warning("%s not verified: no published checksum", destination)
-
-
-def sha256_of(file: IO[bytes] | gzip.GzipFile) -> str:
-    """The checksum of everything that is left in an open file."""
-    digest = hashlib.sha256()
-    while chunk := file.read(1 << 20):
-        digest.update(chunk)
-    return digest.hexdigest()
 
 
 class _Partial:

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from clearformer.data.catalogue import Corpus, CorpusFile, find_corpus
-from clearformer.data.download import DownloadConfig, Expected, download, sha256_of
+from clearformer.data.download import DownloadConfig, Expected, download
 from clearformer.data.locks import only_one
+from clearformer.data.sources import sha256_of
 from clearformer.data.unpack import unpack_tar
 
 log = logging.getLogger(__name__)

@@ -1,0 +1,58 @@
+"""What a text file is, so that work done on it can be told from work done on another: size, SHA-256, lines."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileFacts:
+    """A file as it was when it was last read from end to end."""
+
+    name: str
+    bytes: int
+    modified_ns: int
+    sha256: str
+    lines: int  # of the text inside, if the file is gzipped
+
+    def still_true_of(self, path: Path) -> bool:
+        """Whether the file looks untouched: same size, same time of change. Good enough not to read it again."""
+        stat = path.stat()
+        return (self.bytes, self.modified_ns) == (stat.st_size, stat.st_mtime_ns)
+
+
+def scan(path: Path) -> FileFacts:
+    """Read a file from end to end, for its checksum and the number of its lines."""
+    stat = path.stat()
+    with path.open("rb") as file:
+        sha256 = sha256_of(file)
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as text:
+            lines = _count_lines(text)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
+        raise ValueError(f"{path} is not a whole gzip file ({problem}): fetch or pack it again.") from problem
+    return FileFacts(name=path.name, bytes=stat.st_size, modified_ns=stat.st_mtime_ns, sha256=sha256, lines=lines)
+
+
+def sha256_of(file: IO[bytes] | gzip.GzipFile) -> str:
+    """The checksum of everything that is left in an open file."""
+    digest = hashlib.sha256()
+    while chunk := file.read(CHUNK):
+        digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _count_lines(text: IO[bytes] | gzip.GzipFile) -> int:
+    """Line feeds, and one more for a last line that has none."""
+    lines, last = 0, b"\n"
+    while chunk := text.read(CHUNK):
+        lines += chunk.count(b"\n")
+        last = chunk[-1:]
+    return lines + (last != b"\n")
