@@ -23,11 +23,11 @@ class States(nn.Module):
     def forward(self, states: Tensor, keep: Tensor | None = None) -> Tensor:
         return states
 
-    def pool(self, states: Tensor) -> Tensor:
+    def pool(self, states: Tensor, keep: Tensor | None = None) -> Tensor:
         """BERT's summary of an input. B T D -> B D."""
         if self.pooler is None:
             raise ValueError("this model has no pooler; build it with head.pooler")
-        return torch.tanh(self.pooler(states[:, 0]))
+        return torch.tanh(self.pooler(_first(states, keep)))
 
 
 class LanguageModel(nn.Module):
@@ -136,7 +136,10 @@ class Pixels(nn.Module):
 
 
 def _first(states: Tensor, keep: Tensor | None) -> Tensor:
-    return states[:, 0]
+    if keep is None:
+        return states[:, 0]
+    first = keep.int().argmax(dim=1)  # the first real token: padding may stand to its left
+    return states[torch.arange(states.size(0), device=states.device), first]
 
 
 def _mean(states: Tensor, keep: Tensor | None) -> Tensor:

@@ -35,6 +35,8 @@ class Encoder(nn.Module):
         types: Tensor | None = None,
     ) -> Memory:
         """inputs: what the front end takes (tokens: B T). keep: B T, True = real. segments: B T for packed rows."""
+        if positions is None and segments is not None:
+            positions = number(segments.shape, keep, segments=segments, device=segments.device)
         extra = {} if types is None else {"types": types}
         x, keep, positions = self.front(inputs, keep, positions, **extra)
         mask = masks.both(
@@ -78,7 +80,7 @@ class Decoder(nn.Module):
         past = cache if cache is not None else recall
         start = 0 if past is None else past.next_position()
         if positions is None:
-            positions = number(tokens.shape, keep, start, device=tokens.device)
+            positions = number(tokens.shape, keep, start, segments=segments, device=tokens.device)
         x, keep, positions = self.front(tokens, keep, positions)
         keys, key_keep = (positions, keep) if past is None else past.place(positions, keep)
         fresh = keys if cache is None else positions  # a cache holds the other keys projected, a recall does not
@@ -111,6 +113,8 @@ def look_across(positions: Tensor, memory: Memory, segments: Tensor | None) -> V
     """Each query sees the whole memory, as far as it is real and of the query's own segment."""
     if segments is not None and memory.segments is None:
         raise ValueError("the target is packed but the source is not; give the encoder its segments too")
+    if segments is None and memory.segments is not None:
+        raise ValueError("the source is packed but the target is not; give the decoder its segments too")
     mask = masks.both(
         None if memory.keep is None else masks.padding(memory.keep),
         None if segments is None or memory.segments is None else masks.packed(segments, memory.segments),
@@ -126,9 +130,16 @@ class EncoderDecoder(nn.Module):
         super().__init__()
         self.encoder, self.decoder, self.head = encoder, decoder, head
 
-    def encode(self, source: Tensor, *, keep: Tensor | None = None, segments: Tensor | None = None) -> Memory:
+    def encode(
+        self,
+        source: Tensor,
+        *,
+        keep: Tensor | None = None,
+        positions: Tensor | None = None,
+        segments: Tensor | None = None,
+    ) -> Memory:
         """source: B S; returns the memory that `decode` attends to."""
-        memory: Memory = self.encoder(source, keep=keep, segments=segments)
+        memory: Memory = self.encoder(source, keep=keep, positions=positions, segments=segments)
         return memory
 
     def decode(
@@ -175,7 +186,7 @@ class DecoderOnly(nn.Module):
     ) -> Tensor:
         """tokens: B T; returns logits B T V, or what the head makes of the states."""
         states = self.decoder(tokens, keep=keep, positions=positions, segments=segments, cache=cache, recall=recall)
-        return _logits(self, states)
+        return _logits(self, states, keep)
 
     def start_cache(self, room: int = 64) -> DecoderCache:
         """An empty cache for `forward`."""
@@ -193,9 +204,17 @@ class EncoderOnly(nn.Module):
         super().__init__()
         self.encoder, self.head = encoder, head
 
-    def encode(self, inputs: Tensor, *, keep: Tensor | None = None, segments: Tensor | None = None) -> Memory:
+    def encode(
+        self,
+        inputs: Tensor,
+        *,
+        keep: Tensor | None = None,
+        positions: Tensor | None = None,
+        segments: Tensor | None = None,
+        types: Tensor | None = None,
+    ) -> Memory:
         """The states without the head."""
-        memory: Memory = self.encoder(inputs, keep=keep, segments=segments)
+        memory: Memory = self.encoder(inputs, keep=keep, positions=positions, segments=segments, types=types)
         return memory
 
     def forward(
@@ -208,7 +227,7 @@ class EncoderOnly(nn.Module):
         types: Tensor | None = None,
     ) -> Tensor:
         """inputs: what the front end takes; returns what the head makes of the states."""
-        memory = self.encoder(inputs, keep=keep, positions=positions, segments=segments, types=types)
+        memory = self.encode(inputs, keep=keep, positions=positions, segments=segments, types=types)
         return _logits(self, memory.states, memory.keep)
 
 

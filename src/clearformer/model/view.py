@@ -57,14 +57,28 @@ class Memory(NamedTuple):
         return Memory(*(None if part is None else part.index_select(0, rows) for part in self))  # type: ignore[arg-type]
 
 
-def number(shape: torch.Size, keep: Tensor | None, start: Tensor | int = 0, *, device: torch.device) -> Tensor:
+def number(
+    shape: torch.Size,
+    keep: Tensor | None,
+    start: Tensor | int = 0,
+    *,
+    segments: Tensor | None = None,
+    device: torch.device,
+) -> Tensor:
     """Position ids that count real tokens only. shape: (B, T); returns B T (1 T when nothing distinguishes the rows).
 
     Padding repeats a neighbour's number: nobody looks at it, and it can never run past a table that the tokens fit in.
+    With segments (B T, packed rows) the count begins anew wherever the segment changes.
     """
-    if keep is None:
+    if keep is not None:
+        masks.check(keep, "keep")
+        if keep.shape != shape:
+            raise ValueError(f"keep has shape {tuple(keep.shape)}, but the input is {tuple(shape)}")
+    if keep is None and segments is None:
         return torch.arange(shape[1], device=device)[None] + start
-    masks.check(keep, "keep")
-    if keep.shape != shape:
-        raise ValueError(f"keep has shape {tuple(keep.shape)}, but the input is {tuple(shape)}")
-    return (keep.long().cumsum(dim=1) - 1).clamp(min=0) + start
+    real = torch.ones(shape, dtype=torch.long, device=device) if keep is None else keep.long()
+    count = real.cumsum(dim=1)
+    if segments is not None:
+        begins = segments.diff(dim=1, prepend=segments[:, :1]) != 0
+        count = count - torch.where(begins, count - real, 0).cummax(dim=1).values  # less what was real before it
+    return (count - 1).clamp(min=0) + start
