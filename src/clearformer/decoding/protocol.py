@@ -1,0 +1,46 @@
+"""What a decoder needs to know of a model: how to start, how to take one step, how to pick rows. Nothing else.
+
+Shape letters: R rows (one per sentence at first; sentences × beam later), V vocabulary.
+
+How three kinds of model fit:
+
+- Encoder–decoder Transformer: `start` runs the encoder, allocates the key–value caches and returns the start symbol of
+  every row; `step` appends one position to the caches. `select` is one `index_select` per cache.
+- LSTM: the state is (hidden, cell, encoder memory); `select` indexes all of them.
+- Decoder-only language model with left-padded prompts: `start` runs the prompts without their last token through the
+  model and returns that last token; the padding mask and each row's next position id live in the state.
+"""
+
+from typing import Any, Protocol, Self, TypeVar
+
+from torch import Tensor
+
+
+class State(Protocol):
+    """All that a model remembers about the rows being decoded: caches, memories, masks, position ids."""
+
+    def select(self, rows: Tensor) -> Self:
+        """The state whose row i is this state's row `rows[i]` (int64, on the model's device).
+
+        Rows may be dropped (a sentence is finished), reordered and repeated (a beam forks), so the number of rows can
+        shrink and grow. The old state is never used again: its memory may be reused.
+        """
+        ...
+
+
+S = TypeVar("S", bound=State)
+
+
+class Stepper(Protocol[S]):
+    """A model as the decoders see it. Rows never influence each other: that is what makes batching invisible."""
+
+    def start(self, source: Any) -> tuple[Tensor, S]:
+        """Read the source and return the first input token of every row (R, int64) and the state before that token."""
+        ...
+
+    def step(self, tokens: Tensor, state: S) -> tuple[Tensor, S]:
+        """Feed one token to every row (R) and return the logits of the next one (R V) and the state after it.
+
+        The state passed in is never used again, so caches may be written in place.
+        """
+        ...
