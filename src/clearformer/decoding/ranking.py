@@ -1,0 +1,44 @@
+"""The best of many with a definite order among equals.
+
+`torch.topk` leaves open which of several equal values it takes, and on some devices the answer changes with the number
+of rows. Equal values are no rarity (bfloat16 logits near 10 lie 1/16 apart), so the order is fixed here.
+"""
+
+import torch
+from torch import Tensor
+
+
+def top(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """The k largest of each row (R V), largest first, and their indices; equal values in order of index.
+
+    Entries of minus infinity are impossible choices: they come last, in no particular order.
+    """
+    width = values.size(-1)
+    k = min(k, width)
+    best, index = values.topk(min(k + 1, width))
+    if width > k:
+        # One value more than asked for shows whether the cut runs through a group of equals.
+        edge = best[:, k]
+        torn = (best[:, k - 1] == edge) & (edge > -torch.inf)
+        if bool(torn.any()):
+            best[torn], index[torn] = _lowest_of_equals(values[torn], best[torn], index[torn])
+        best, index = best[:, :k], index[:, :k]
+    return in_order(best, index)
+
+
+def in_order(values: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
+    """Sort each row by value, largest first, and equals by index, lowest first."""
+    index, by_index = index.sort(dim=-1)
+    values, by_value = values.gather(-1, by_index).sort(dim=-1, descending=True, stable=True)
+    return values, index.gather(-1, by_value)
+
+
+def _lowest_of_equals(values: Tensor, best: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
+    """Replace the entries equal to the last of `best` by the lowest-indexed ones of that value."""
+    edge, width = best[:, -1:], values.size(-1)
+    nearness = torch.arange(width, 0, -1, device=values.device)  # larger = lower index
+    nearness, lowest = torch.where(values == edge, nearness, 0).topk(best.size(-1))
+    above = torch.where(best > edge, best, -torch.inf)
+    equals = torch.where(nearness > 0, edge, -torch.inf)
+    both, both_index = in_order(torch.cat([above, equals], -1), torch.cat([index, lowest], -1))
+    return both[:, : best.size(-1)], both_index[:, : best.size(-1)]

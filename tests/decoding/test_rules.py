@@ -1,0 +1,70 @@
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clearformer.decoding.rules import FREE, Rules
+
+EOS = 0
+
+
+def forbidden(rules, history, forced=FREE, vocab=6):
+    """The tokens that the rules take out after this history, for one row among others."""
+    log_probs = torch.zeros(3, vocab).log_softmax(-1)
+    histories = torch.tensor([history] * 3, dtype=torch.int64).view(3, len(history))
+    allowed = rules.mask(log_probs, histories, torch.tensor([FREE, forced, FREE]))
+    taken = allowed == -torch.inf
+    assert torch.equal(allowed[~taken], log_probs[~taken])  # what is left keeps its probability
+    return set(taken[1].nonzero().squeeze(1).tolist())
+
+
+def test_without_rules_nothing_is_copied():
+    log_probs = torch.zeros(2, 4)
+    untouched = Rules(eos=EOS).mask(log_probs, torch.empty(2, 0, dtype=torch.int64), torch.tensor([FREE, FREE]))
+    assert untouched is log_probs
+
+
+def test_the_callers_log_probs_stay_as_they_are():
+    log_probs = torch.zeros(1, 4)
+    Rules(eos=EOS, banned=(2,)).mask(log_probs, torch.empty(1, 0, dtype=torch.int64), torch.tensor([3]))
+    assert torch.equal(log_probs, torch.zeros(1, 4))
+
+
+def test_banned_minimum_and_forced():
+    assert forbidden(Rules(eos=EOS, banned=(2, 4)), [1]) == {2, 4}
+    assert forbidden(Rules(eos=EOS, min_len=2), [1]) == {EOS}
+    assert forbidden(Rules(eos=EOS, min_len=2), [1, 1]) == set()
+    assert forbidden(Rules(eos=EOS), [1], forced=3) == {0, 1, 2, 4, 5}
+    assert forbidden(Rules(eos=EOS, banned=(3,), no_repeat_ngram=1), [3], forced=3) == {0, 1, 2, 4, 5}
+
+
+@given(history=st.lists(st.integers(1, 3), max_size=12), n=st.integers(1, 4))
+def test_no_repeat_is_what_counting_says(history, n):
+    grams = [tuple(history[i : i + n]) for i in range(len(history) - n + 1)]
+    context = tuple(history[len(history) - n + 1 :]) if n > 1 else ()
+    expected = {token for token in range(6) if len(context) == n - 1 and (*context, token) in grams}
+    assert forbidden(Rules(eos=EOS, no_repeat_ngram=n), history) == expected
+
+
+def test_a_row_without_any_token_left_may_end():
+    everything = tuple(range(1, 6))
+    assert forbidden(Rules(eos=EOS, banned=everything, min_len=9), [1]) == set(everything)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"min_len": -1}, r"^min_len is -1, but a minimum length cannot be negative\.$"),
+        ({"no_repeat_ngram": -2}, r"^no_repeat_ngram is -2; give 0"),
+        ({"banned": (1, EOS)}, r"^The end token 0 is banned, so no sequence could end"),
+    ],
+)
+def test_hostile_arguments(options, message):
+    with pytest.raises(ValueError, match=message):
+        Rules(eos=EOS, **options)
+
+
+@pytest.mark.parametrize("rules", [Rules(eos=7), Rules(eos=0, banned=(7,)), Rules(eos=0, banned=(-1,))], ids=repr)
+def test_tokens_outside_the_vocabulary(rules):
+    with pytest.raises(ValueError, match=r"is outside the vocabulary of 6 tokens\.$"):
+        rules.check_vocabulary(6)
