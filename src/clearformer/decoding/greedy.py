@@ -1,0 +1,46 @@
+"""Greedy decoding: at every step the likeliest token; of equals, the one with the lowest id."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from torch import Tensor
+
+from clearformer.decoding.hypothesis import Hypothesis
+from clearformer.decoding.logits import Transform
+from clearformer.decoding.protocol import S, Stepper
+from clearformer.decoding.ranking import top
+from clearformer.decoding.rules import Rules
+from clearformer.decoding.stream import Choice, collect, stream
+
+
+def stream_greedy(
+    stepper: Stepper[S],
+    source: Any,
+    *,
+    rules: Rules,
+    max_len: int | Sequence[int],
+    prefixes: Sequence[Sequence[int]] | None = None,
+    transforms: Sequence[Transform] = (),
+) -> Iterator[Choice]:
+    """Yield the choices as they are made. Of the transforms only a repetition penalty can change which is likeliest."""
+
+    def choose(log_probs: Tensor, history: Tensor, rows: Tensor) -> Tensor:
+        for transform in transforms:
+            log_probs = transform(log_probs, history)
+        return top(log_probs, 1)[1].squeeze(-1).cpu()
+
+    return stream(stepper, source, choose, rules=rules, max_len=max_len, prefixes=prefixes)
+
+
+def greedy(
+    stepper: Stepper[S],
+    source: Any,
+    *,
+    rules: Rules,
+    max_len: int | Sequence[int],
+    prefixes: Sequence[Sequence[int]] | None = None,
+    transforms: Sequence[Transform] = (),
+) -> list[Hypothesis]:
+    """One hypothesis per sentence."""
+    choices = stream_greedy(stepper, source, rules=rules, max_len=max_len, prefixes=prefixes, transforms=transforms)
+    return collect(choices, rules)
