@@ -1,3 +1,43 @@
-"""Clearformer: the whole Transformer in one small package."""
+"""Clearformer: the whole Transformer in one small package.
+
+The names below are the doorway; they are looked up when first used, so importing the package costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clearformer.bundle import Bundle
+    from clearformer.bundle import save as save
+    from clearformer.doorway import load, train, translate
+    from clearformer.model.build import build
+    from clearformer.model.config import ModelConfig
+    from clearformer.model.presets import preset
+    from clearformer.model.trace import trace
+    from clearformer.text.tokenizer import Tokenizer
 
 __version__ = "0.1.0"
+__all__ = ["Bundle", "ModelConfig", "Tokenizer", "build", "load", "preset", "save", "trace", "train", "translate"]
+
+_HOMES = {
+    "Bundle": "bundle",
+    "ModelConfig": "model.config",
+    "Tokenizer": "text.tokenizer",
+    "build": "model.build",
+    "load": "doorway",
+    "preset": "model.presets",
+    "save": "bundle",
+    "trace": "model.trace",
+    "train": "doorway",
+    "translate": "doorway",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"clearformer has no {name!r}; it has {', '.join(__all__)}")
+    return getattr(import_module(f"clearformer.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -90,6 +90,11 @@ def point(link: Path, target: Path) -> None:
     _flush(link.parent)
 
 
+def read_json(path: Path) -> Any:
+    """What `write_json` wrote."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
 def write_json(path: Path, value: Any) -> None:
     """Readable JSON with a final newline."""
     path.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")

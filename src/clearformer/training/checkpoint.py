@@ -17,6 +17,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from clearformer import storage
+from clearformer.model.weights import put_weights, weights_of
 from clearformer.training.optimiser import MovingAverage
 
 log = logging.getLogger(__name__)
@@ -110,29 +111,6 @@ class Checkpoints:
         return None
 
 
-def weights_of(model: nn.Module) -> dict[str, Tensor]:
-    """Parameters and saved buffers by name, each shared tensor once."""
-    tensors: dict[str, Tensor] = dict(model.named_parameters())
-    persistent = model.state_dict().keys()
-    tensors |= {name: buffer for name, buffer in model.named_buffers() if name in persistent}
-    return {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
-
-
-@torch.no_grad()
-def put_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
-    """Copy weights in; every name must match."""
-    own = weights_of(model)
-    missing, extra = own.keys() - weights.keys(), weights.keys() - own.keys()
-    if missing or extra:
-        raise ValueError(
-            f"the weights do not fit the model: missing {_some(missing)}, unexpected {_some(extra)}; another model?"
-        )
-    for name, tensor in own.items():
-        if tensor.shape != weights[name].shape:
-            raise ValueError(f"{name} is {tuple(weights[name].shape)}, but the model has {tuple(tensor.shape)}")
-        tensor.copy_(weights[name])
-
-
 def moments_of(model: nn.Module, optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
     """The optimiser's tensors, named by parameter, so that the file does not depend on the order of groups."""
     names = {id(parameter): name for name, parameter in model.named_parameters()}
@@ -157,8 +135,3 @@ def read_progress(folder: Path) -> Progress:
     """How far a checkpoint is."""
     values: dict[str, Any] = json.loads((folder / "progress.json").read_text(encoding="utf-8"))
     return Progress(**values)
-
-
-def _some(names: set[str]) -> str:
-    shown = sorted(names)
-    return ", ".join(shown[:3]) + (f" and {len(shown) - 3} more" if len(shown) > 3 else "") if shown else "none"

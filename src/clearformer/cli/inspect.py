@@ -1,0 +1,79 @@
+"""clearformer inspect: what a model costs, by part."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clearformer.model.account import Account
+    from clearformer.model.config import ModelConfig
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the verb takes."""
+    parser.add_argument("model", help="a model folder, or a preset such as tiny, base, big, gpt2, bert-base, gpt3")
+    parser.add_argument("--length", type=int, default=128, help="tokens in a sequence, for the operations (128)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Count and print."""
+    from clearformer import bundle, settings
+    from clearformer.model.account import account
+    from clearformer.model.config import ModelConfig
+    from clearformer.model.presets import PRESETS, preset
+
+    if arguments.length < 1:
+        raise ValueError(f"--length must be at least 1, not {arguments.length}")
+    if arguments.model in PRESETS:
+        config = preset(arguments.model)
+    elif Path(arguments.model).is_dir():
+        described = bundle.read_description(Path(arguments.model))
+        config = settings.parse(ModelConfig, described["model"], f"{arguments.model}/config.json")
+    else:
+        raise ValueError(f"{arguments.model} is neither a model folder nor a preset; presets: {', '.join(PRESETS)}")
+    found = account(config, length=arguments.length)
+    if arguments.json:
+        print(json.dumps(_as_json(arguments.model, config, found), indent=2))
+    else:
+        _print(arguments.model, config, found)
+
+
+def _as_json(name: str, config: "ModelConfig", found: "Account") -> dict[str, Any]:
+    return {
+        "model": name,
+        "family": config.family,
+        "parameters": {"total": found.total, "parts": found.parts},
+        "bytes": {"weights": found.bytes, "training": found.training_bytes},
+        "operations": {"per_token": found.flops_per_token, "length": found.length},
+    }
+
+
+def _print(name: str, config: "ModelConfig", found: "Account") -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=f"{name} ({config.family}, {config.shape})", title_justify="left", show_edge=False)
+    table.add_column("part")
+    table.add_column("parameters", justify="right")
+    table.add_column("share", justify="right")
+    for part, count in found.parts.items():
+        table.add_row(part, f"{count:,}", f"{count / found.total:.1%}")
+    table.add_section()
+    table.add_row("total", f"{found.total:,}", "100%")
+    console = Console()
+    console.print(table)
+    console.print(f"\nweights     {_size(found.bytes)} in float32, {_size(found.bytes // 2)} in float16")
+    forward, training = _short(found.flops_per_token), _short(3 * found.flops_per_token)
+    console.print(f"operations  {forward}FLOP a token forward, {training}FLOP in training, at length {found.length}")
+
+
+def _size(count: float) -> str:
+    return f"{_short(count)}B"
+
+
+def _short(count: float) -> str:
+    """Three or four digits and a letter: 63.1 M."""
+    power = min(4, max(0, (len(str(int(count))) - 1) // 3))
+    return f"{count / 1000**power:.1f} {['', 'k', 'M', 'G', 'T'][power]}"

@@ -1,0 +1,70 @@
+"""Find the verb and run it. Each verb's file has `add_arguments(parser)` and `run(arguments)`.
+
+Only the verb that was asked for is imported, and what is heavy is imported inside its `run`, so help is instant. Exit
+codes: 0 done, 1 could not, 2 wrong usage. Results go to stdout, everything else to stderr.
+"""
+
+import argparse
+import importlib
+import logging
+import os
+import sys
+from collections.abc import Sequence
+
+from clearformer import __version__
+
+VERBS = {
+    "inspect": "parameters, memory and operations of a model folder or a preset",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The whole program; returns the exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    verb = next((word for word in given if not word.startswith("-")), None)
+    parser = _parser(verb)
+    chosen = parser.parse_args(given)
+    if chosen.verb is None:
+        parser.print_help()
+        return 2
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    try:
+        importlib.import_module(f"clearformer.cli.{chosen.verb}").run(chosen)
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (ValueError, OSError, KeyError, ArithmeticError, ImportError) as error:
+        if chosen.debug:
+            raise
+        print(f"clearformer {chosen.verb}: {_sentence(error)}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _parser(verb: str | None) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="clearformer", description="The whole Transformer: train it, run it, open anybody's, and see through it."
+    )
+    parser.add_argument("--version", action="version", version=f"clearformer {__version__}")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs")
+    for name, summary in VERBS.items():
+        sub = verbs.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+        sub.add_argument("--debug", action="store_true", help="show where an error came from")
+        if name == verb:
+            importlib.import_module(f"clearformer.cli.{name}").add_arguments(sub)
+    return parser
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, KeyError) and error.args:
+        return str(error.args[0])
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""Our models as the decoders see them: start, step, select rows.
+
+Batch mates must not change a sentence's tokens, not even by the last bit of a float that decides a near tie. Matrix
+kernels choose their summation order by the number of rows and columns, so we give them only multiples of a block: rows
+are filled up with copies, source slots with padding. Then a row's numbers are the same alone and in company, bit for
+bit; a test holds it against every batch size.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from clearformer.model.view import Memory
+
+ROW_BLOCK = 8
+SLOT_BLOCK = 16
+
+
+class Source(NamedTuple):
+    """Padded source sentences: tokens B S, keep B S (True = real)."""
+
+    tokens: Tensor
+    keep: Tensor
+
+
+def pad_sources(rows: list[list[int]], pad: int) -> Source:
+    """Sentences as one rectangle, its length a multiple of the block."""
+    longest = max(map(len, rows))
+    length = -(-longest // SLOT_BLOCK) * SLOT_BLOCK
+    tokens = torch.tensor([row + [pad] * (length - len(row)) for row in rows])
+    lengths = torch.tensor([len(row) for row in rows])
+    return Source(tokens, torch.arange(length)[None] < lengths[:, None])
+
+
+@dataclass
+class Seq2SeqState:
+    """What an encoder–decoder remembers between steps; `rows` of the model's rows are real, the rest fill a block."""
+
+    memory: Memory
+    cache: Any  # a DecoderCache, or the recurrent or convolutional model's own
+    rows: int
+
+    def select(self, rows: Tensor) -> "Seq2SeqState":
+        padded = fill_block(rows)
+        return Seq2SeqState(self.memory.select(padded), self.cache.select(padded), len(rows))
+
+
+class Seq2SeqStepper:
+    """An encoder–decoder (Transformer, recurrent or convolutional) behind the decoders' protocol."""
+
+    def __init__(self, model: nn.Module, *, bos: int) -> None:
+        self.model: Any = model
+        self.bos = bos
+        self.device = next(model.parameters()).device
+
+    @torch.inference_mode()
+    def start(self, source: Source) -> tuple[Tensor, Seq2SeqState]:
+        """Read the sources; the first input token of every row is the start symbol."""
+        rows = len(source.tokens)
+        memory: Memory = self.model.encode(source.tokens.to(self.device), keep=source.keep.to(self.device))
+        memory = memory.select(fill_block(torch.arange(rows, device=self.device)))
+        first = torch.full((rows,), self.bos, device=self.device)
+        return first, Seq2SeqState(memory, self.model.start_cache(), rows)
+
+    @torch.inference_mode()
+    def step(self, tokens: Tensor, state: Seq2SeqState) -> tuple[Tensor, Seq2SeqState]:
+        """Feed one token to every row and return the logits of the next."""
+        logits = self.model.decode(fill_block(tokens)[:, None], state.memory, cache=state.cache)
+        return logits[: state.rows, -1], state
+
+
+def fill_block(rows: Tensor) -> Tensor:
+    """Repeat the last entry until the count is a multiple of the block."""
+    missing = -len(rows) % ROW_BLOCK
+    return rows if missing == 0 else torch.cat((rows, rows[-1:].expand(missing)))

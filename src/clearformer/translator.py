@@ -1,0 +1,158 @@
+"""Sentences in, translations out: a model folder in use.
+
+Order is kept, sentences of like length share a batch, and neither the batch size nor the company changes a result.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+
+from clearformer.bundle import Bundle
+from clearformer.decoding.beam import BeamConfig, beam_search
+from clearformer.decoding.hypothesis import Hypothesis
+from clearformer.decoding.penalty import Gnmt
+from clearformer.decoding.rules import Rules
+from clearformer.model.trace import trace
+from clearformer.steppers import Seq2SeqStepper, Source, pad_sources
+from clearformer.text.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecodingConfig:
+    """How a translation is searched for."""
+
+    beam: int = 4
+    nbest: int = 1
+    alpha: float = 0.6  # of the paper's length penalty
+    batch: int = 32  # sentences at a time
+    max_source: int = 1024  # longer inputs are refused rather than cut
+    max_ratio: float = 2.0  # longest output: this many times the source …
+    max_extra: int = 20  # … plus so many tokens
+    no_repeat_ngram: int = 0
+
+    def search(self) -> BeamConfig:
+        """The same in the words of the search."""
+        return BeamConfig(beam=self.beam, nbest=self.nbest, penalty=Gnmt(self.alpha))
+
+    def longest(self, source_length: int) -> int:
+        """The most tokens that a translation may have: a function of its own source alone."""
+        return int(source_length * self.max_ratio) + self.max_extra
+
+
+@dataclass(frozen=True, kw_only=True)
+class Translation:
+    """One translation. score: log-probability under the length penalty; tokens: its pieces."""
+
+    text: str
+    score: float
+    log_prob: float
+    tokens: tuple[str, ...]
+    token_log_probs: tuple[float, ...]
+    ids: tuple[int, ...] = field(repr=False)
+
+
+class Translator(nn.Module):
+    """An encoder–decoder with its vocabularies."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        super().__init__()
+        if bundle.tokenizer is None:
+            raise ValueError("this model folder has no tokenizer, so it cannot read text")
+        self.bundle, self.model = bundle, bundle.model.eval()
+        self.source_tokenizer: Tokenizer = bundle.tokenizer
+        self.target_tokenizer: Tokenizer = bundle.target_tokenizer or bundle.tokenizer
+        self.stepper = Seq2SeqStepper(self.model, bos=self.target_tokenizer.bos_id)
+
+    def translate(
+        self, texts: str | Sequence[str], config: DecodingConfig | None = None, **changes: int | float
+    ) -> list[Translation]:
+        """The best translation of each text, in order."""
+        return [found[0] for found in self.alternatives(texts, config, **changes)]
+
+    def alternatives(
+        self, texts: str | Sequence[str], config: DecodingConfig | None = None, **changes: int | float
+    ) -> list[list[Translation]]:
+        """The n best translations of each text, best first."""
+        chosen = config or DecodingConfig(**changes)  # type: ignore[arg-type]
+        sources = self.encode([texts] if isinstance(texts, str) else list(texts), chosen)
+        results: list[list[Translation]] = [[_nothing()] for _ in sources]
+        for rows in _batches([len(source) for source in sources], chosen.batch):
+            for row, found in zip(rows, self._search([sources[row] for row in rows], chosen), strict=True):
+                results[row] = [self._present(hypothesis) for hypothesis in found]
+        return results
+
+    def encode(self, texts: Sequence[str], config: DecodingConfig) -> list[list[int]]:
+        """Source ids with their end token; an empty text has none, and is not worth asking the model about."""
+        eos = self.source_tokenizer.eos_id
+        rows = self.source_tokenizer.ids([text.strip() for text in texts], add_special=False)
+        for number, row in enumerate(rows, start=1):
+            if len(row) >= config.max_source:
+                raise ValueError(
+                    f"text {number} has {len(row)} tokens, more than the {config.max_source - 1} allowed; split it"
+                )
+        return [[*row, eos] if row else [] for row in rows]
+
+    def _search(self, sources: list[list[int]], config: DecodingConfig) -> list[list[Hypothesis]]:
+        target = self.target_tokenizer
+        return beam_search(
+            self.stepper,
+            pad_sources(sources, self.source_tokenizer.pad_id),
+            rules=Rules(
+                eos=target.eos_id,
+                banned=(target.pad_id, target.bos_id, target.unk_id),
+                no_repeat_ngram=config.no_repeat_ngram,
+            ),
+            config=config.search(),
+            max_len=[config.longest(len(source)) for source in sources],
+        )
+
+    def _present(self, found: Hypothesis) -> Translation:
+        return Translation(
+            text=self.target_tokenizer.decode(found.tokens),
+            score=found.score,
+            log_prob=found.log_prob,
+            tokens=tuple(self.target_tokenizer.piece(token) for token in found.tokens),
+            token_log_probs=found.token_log_probs,
+            ids=found.tokens,
+        )
+
+    @torch.inference_mode()
+    def score(self, source: str, target: str, config: DecodingConfig | None = None) -> list[float]:
+        """The log-probability of each token of a given translation, its end token last."""
+        [ids] = self.encode([source], config or DecodingConfig())
+        wanted = [*self.target_tokenizer.ids([target], add_special=False)[0], self.target_tokenizer.eos_id]
+        logits = self._teach(ids, wanted[:-1])
+        return logits.log_softmax(-1)[0].gather(-1, torch.tensor(wanted)[:, None])[:, 0].tolist()
+
+    @torch.inference_mode()
+    def align(self, source: str, ids: Sequence[int]) -> Tensor:
+        """How much each token of a translation looked at each token of its source: T S, rows sum to one.
+
+        The mean over the heads of the last layer but one, which in trained models is nearest to a word alignment.
+        """
+        [source_ids] = self.encode([source], DecodingConfig())
+        layers = len(self.model.decoder.layers)  # type: ignore[arg-type, union-attr]
+        name = f"decoder.layers.{max(0, layers - 2)}.cross_attn.weights"
+        with trace(self.model, only=[name]) as seen:
+            self._teach(source_ids, list(ids))
+        return seen[name][0].mean(dim=0)[: len(ids), : len(source_ids)]
+
+    def _teach(self, source_ids: list[int], target_ids: list[int]) -> Tensor:
+        """Logits of a given target: 1 T V."""
+        source: Source = pad_sources([source_ids], self.source_tokenizer.pad_id)
+        target = torch.tensor([[self.target_tokenizer.bos_id, *target_ids]])
+        logits: Tensor = self.model(source.tokens, target, source_keep=source.keep)
+        return logits
+
+
+def _batches(lengths: list[int], size: int) -> Iterator[list[int]]:
+    """Row numbers in batches of like length, longest first; empty rows are left out."""
+    order = sorted((row for row, length in enumerate(lengths) if length), key=lambda row: (-lengths[row], row))
+    for start in range(0, len(order), size):
+        yield order[start : start + size]
+
+
+def _nothing() -> Translation:
+    return Translation(text="", score=0.0, log_prob=0.0, tokens=(), token_log_probs=(), ids=())
