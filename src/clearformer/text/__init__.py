@@ -1,0 +1,1 @@
+"""Text in, numbers out: tokenisers, normalisation, and the doctor that examines a corpus before training."""
