@@ -267,6 +267,8 @@ def test_tokens_and_masks_are_checked_at_the_door(family):
         run(tokens.clone().fill_(VOCAB))
     with pytest.raises(ValueError, match="token -1 is outside the vocabulary"):
         run(tokens.clone().fill_(-1))
+    with pytest.raises(ValueError, match=r"tokens must be integers, batch × length, but have shape \(4,\)"):
+        run(tokens[0])
     with pytest.raises(TypeError, match="keep must be boolean"):
         run(tokens, torch.ones(2, 4))
     with pytest.raises(TypeError, match="keep must be boolean"):

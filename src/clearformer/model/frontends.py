@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from clearformer.model.positions import NoPosition
 from clearformer.model.trace import note
-from clearformer.model.view import number
+from clearformer.model.view import check_keep, number
 
 
 class Embedded(NamedTuple):
@@ -57,6 +57,8 @@ class TokenFrontend(nn.Module):
         self, tokens: Tensor, keep: Tensor | None = None, positions: Tensor | None = None, types: Tensor | None = None
     ) -> Embedded:
         """tokens: B T integers; types: B T, zeros if not given."""
+        if keep is not None:
+            check_keep(keep, tokens.shape)
         if positions is None:
             positions = number(tokens.shape, keep, device=tokens.device)
         x = self.look_up(tokens)
@@ -65,7 +67,7 @@ class TokenFrontend(nn.Module):
             note(self, "positions", place)
             x = x + place.to(x.dtype)
         if self.type_embed is not None:
-            x = x + self.type_embed(torch.zeros_like(tokens) if types is None else types)
+            x = x + self.look_up_types(torch.zeros_like(tokens) if types is None else types)
         elif types is not None:
             raise ValueError("token types were given, but this model has none; leave types out")
         x = self.dropout(self.widen(self.norm(x)))
@@ -75,7 +77,9 @@ class TokenFrontend(nn.Module):
     def look_up(self, tokens: Tensor) -> Tensor:
         """The scaled vector of each token. B T -> B T D."""
         if tokens.dim() != 2 or tokens.is_floating_point():
-            raise ValueError(f"tokens must be integers, batch × length, not {tokens.dtype} of {tuple(tokens.shape)}")
+            raise ValueError(
+                f"tokens must be integers, batch × length, but are {tokens.dtype} of shape {tuple(tokens.shape)}"
+            )
         try:
             vectors: Tensor = self.embed(tokens)
         except IndexError as error:
@@ -88,6 +92,17 @@ class TokenFrontend(nn.Module):
         scaled = vectors * self.scale
         note(self, "scaled", scaled)
         return scaled
+
+    def look_up_types(self, types: Tensor) -> Tensor:
+        """The vector of each token's type. B T -> B T D."""
+        assert self.type_embed is not None
+        try:
+            vectors: Tensor = self.type_embed(types)
+        except IndexError as error:
+            wrong = min(int(types.min()), 0) or int(types.max())
+            size = self.type_embed.num_embeddings
+            raise ValueError(f"token type {wrong} is not one of the {size} that this model knows, from 0") from error
+        return vectors
 
 
 def patchify(pictures: Tensor, size: int) -> Tensor:
@@ -140,6 +155,8 @@ class PatchFrontend(nn.Module):
         x = self.patch_proj(patchify(pictures, self.patch))
         note(self, "embeddings", x)
         x = torch.cat((self.class_token.expand(x.size(0), -1, -1), x), dim=1)
+        if keep is not None:
+            check_keep(keep, x.shape[:2])
         if positions is None:
             positions = number(x.shape[:2], None, device=x.device)
         place = self.position.embed(positions)
@@ -167,6 +184,7 @@ class SoundFrontend(nn.Module):
         if frames.dim() != 3 or frames.size(-1) != self.mels:
             raise ValueError(f"frames must be batch × length × {self.mels}, not {tuple(frames.shape)}")
         if keep is not None:  # silence the padding, or the convolutions would carry it into the last real frames
+            check_keep(keep, frames.shape[:2])
             frames = frames * keep[..., None]
         x = F.gelu(self.narrow(frames.mT))
         if keep is not None:
@@ -187,6 +205,8 @@ class SoundFrontend(nn.Module):
 
 def log_mel(sound: Tensor, *, rate: int = 16_000, mels: int = 80, window: int = 400, hop: int = 160) -> Tensor:
     """Loudness of each pitch band, ten milliseconds a frame, as Whisper has it. sound: B N, -1…1; returns B T mels."""
+    if sound.size(-1) <= window // 2 or sound.size(-1) < hop:
+        raise ValueError(f"a sound of {sound.size(-1)} samples is too short for a window of {window}; add silence")
     spectrum = torch.stft(
         sound, window, hop, window=torch.hann_window(window, device=sound.device), return_complex=True
     )

@@ -70,10 +70,10 @@ def number(
     Padding repeats a neighbour's number: nobody looks at it, and it can never run past a table that the tokens fit in.
     With segments (B T, packed rows) the count begins anew wherever the segment changes.
     """
+    if len(shape) != 2:
+        raise ValueError(f"tokens must be integers, batch × length, but have shape {tuple(shape)}")
     if keep is not None:
-        masks.check(keep, "keep")
-        if keep.shape != shape:
-            raise ValueError(f"keep has shape {tuple(keep.shape)}, but the input is {tuple(shape)}")
+        check_keep(keep, shape)
     if keep is None and segments is None:
         return torch.arange(shape[1], device=device)[None] + start
     real = torch.ones(shape, dtype=torch.long, device=device) if keep is None else keep.long()
@@ -82,3 +82,10 @@ def number(
         begins = segments.diff(dim=1, prepend=segments[:, :1]) != 0
         count = count - torch.where(begins, count - real, 0).cummax(dim=1).values  # less what was real before it
     return (count - 1).clamp(min=0) + start
+
+
+def check_keep(keep: Tensor, shape: torch.Size) -> None:
+    """Refuse a keep that is not boolean or does not lie over the input. shape: (B, T)."""
+    masks.check(keep, "keep")
+    if keep.shape != shape:
+        raise ValueError(f"keep has shape {tuple(keep.shape)}, but the input is {tuple(shape)}")

@@ -1,0 +1,170 @@
+"""Front ends: tokens, patches and sound become vectors, and nothing of the input is lost or invented on the way."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from transformers import WhisperFeatureExtractor
+from transformers.audio_utils import mel_filter_bank
+
+from clearformer.model.frontends import (
+    PatchFrontend,
+    SoundFrontend,
+    TokenFrontend,
+    log_mel,
+    mel_bands,
+    patchify,
+    unpatchify,
+)
+from clearformer.model.positions import Learned, Sinusoidal
+
+
+def test_shapes():
+    x, keep, positions = TokenFrontend(11, 8)(torch.randint(11, (2, 5)))
+    assert (x.shape, keep, positions.shape) == ((2, 5, 8), None, (1, 5))
+    x, _, positions = PatchFrontend(8, picture=12, patch=4)(torch.randn(2, 3, 12, 12))
+    assert (x.shape, positions.shape) == ((2, 10, 8), (1, 10))  # nine patches behind the class token
+    x, keep, positions = SoundFrontend(6, 8)(torch.randn(2, 7, 6), torch.ones(2, 7, dtype=torch.bool))
+    assert (x.shape, keep.shape, positions.shape) == ((2, 4, 8), (2, 4), (2, 4))  # ⌈7/2⌉
+
+
+# ---- tokens ---------------------------------------------------------------------------------------------------------
+
+
+def test_tokens_by_hand():
+    """table[token]·√D + position + type."""
+    front = TokenFrontend(5, 4, scale=2.0, position=Sinusoidal(4), types=2)
+    tokens, types = torch.tensor([[3, 1]]), torch.tensor([[0, 1]])
+    x = front(tokens, types=types).x
+    waves = torch.tensor([[0.0, 1.0, 0.0, 1.0], [math.sin(1), math.cos(1), math.sin(0.01), math.cos(0.01)]])
+    torch.testing.assert_close(x[0], 2 * front.embed.weight[[3, 1]] + waves + front.type_embed.weight[[0, 1]])
+
+
+def test_types_are_zero_if_not_given():
+    front, tokens = TokenFrontend(5, 4, types=2), torch.tensor([[3, 1]])
+    torch.testing.assert_close(front(tokens).x, front(tokens, types=torch.zeros_like(tokens)).x, rtol=0, atol=0)
+
+
+def test_a_narrow_table_is_widened():
+    front = TokenFrontend(5, 8, embed_dim=4, position=Learned(6, 4))
+    x = front(torch.tensor([[3, 1]])).x
+    torch.testing.assert_close(x[0], front.widen(front.embed.weight[[3, 1]] + front.position.table.weight[:2]))
+
+
+@pytest.mark.parametrize(("token", "named"), [(5, 5), (900, 900), (-1, -1)])
+def test_a_token_outside_the_vocabulary_is_named(token, named):
+    with pytest.raises(
+        ValueError, match=rf"token {named} is outside the vocabulary of 5 \(0 to 4\); was another token"
+    ):
+        TokenFrontend(5, 4)(torch.tensor([[0, token]]))
+
+
+def test_a_type_that_the_model_does_not_know_is_named():
+    tokens = torch.tensor([[0, 1]])
+    with pytest.raises(ValueError, match="token type 2 is not one of the 2 that this model knows"):
+        TokenFrontend(5, 4, types=2)(tokens, types=torch.tensor([[0, 2]]))
+    with pytest.raises(ValueError, match="token type -3 is not one of the 2"):
+        TokenFrontend(5, 4, types=2)(tokens, types=torch.tensor([[0, -3]]))
+    with pytest.raises(ValueError, match="token types were given, but this model has none; leave types out"):
+        TokenFrontend(5, 4)(tokens, types=tokens)
+
+
+@pytest.mark.parametrize("tokens", [torch.zeros(2, 3), torch.zeros(3, dtype=torch.long), torch.zeros(1, 2, 3).long()])
+def test_tokens_are_integers_in_rows(tokens):
+    with pytest.raises(ValueError, match="tokens must be integers, batch × length, but"):
+        TokenFrontend(5, 4)(tokens)
+
+
+# ---- pictures -------------------------------------------------------------------------------------------------------
+
+
+def test_a_picture_of_224_has_196_patches_of_768_numbers():
+    """224×224 in squares of 16×16: 14·14 = 196 tokens of 16·16·3 = 768, as the notes count."""
+    assert patchify(torch.zeros(1, 3, 224, 224), 16).shape == (1, 196, 768)
+    assert PatchFrontend(8, picture=224, patch=16).patches == 196
+
+
+@pytest.mark.parametrize(("size", "height", "width"), [(4, 8, 8), (2, 6, 10), (16, 32, 16), (1, 3, 2)])
+def test_patches_put_back_are_the_picture(size, height, width):
+    pictures = torch.randn(2, 3, height, width)
+    again = unpatchify(patchify(pictures, size), size, height, width)
+    torch.testing.assert_close(again, pictures, rtol=0, atol=0)
+
+
+def test_a_patch_holds_its_own_square():
+    """Patches go row by row; within one, channel by channel."""
+    picture = torch.arange(2 * 4 * 4.0).view(1, 2, 4, 4)
+    second = patchify(picture, 2)[0, 1]
+    assert second.tolist() == picture[0, :, :2, 2:].flatten().tolist()
+
+
+def test_the_class_token_stands_first():
+    front = PatchFrontend(8, picture=8, patch=4, position=Learned(5, 8))
+    torch.nn.init.normal_(front.class_token)
+    pictures = torch.randn(2, 3, 8, 8)
+    x = front(pictures).x
+    torch.testing.assert_close(x[:, 0], (front.class_token[0] + front.position.table.weight[:1]).expand(2, -1))
+    torch.testing.assert_close(x[:, 1:], front.patch_proj(patchify(pictures, 4)) + front.position.table.weight[1:])
+
+
+def test_pictures_of_a_wrong_size_are_refused():
+    with pytest.raises(ValueError, match="a picture of 10×8 does not divide into patches of 4×4; resize it first"):
+        patchify(torch.zeros(1, 3, 10, 8), 4)
+    with pytest.raises(ValueError, match="pictures of 10×10 do not divide into patches of 4×4"):
+        PatchFrontend(8, picture=10, patch=4)
+    front = PatchFrontend(8, picture=8, patch=4)
+    with pytest.raises(ValueError, match=r"pictures must be batch × 3 × 8 × 8, not \(1, 1, 8, 8\)"):
+        front(torch.zeros(1, 1, 8, 8))
+    with pytest.raises(ValueError, match=r"keep has shape \(1, 4\), but the input is \(1, 5\)"):
+        front(torch.zeros(1, 3, 8, 8), torch.ones(1, 4, dtype=torch.bool))
+
+
+# ---- sound ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mels", [80, 128])
+def test_pitch_bands_equal_an_independent_computation(mels):
+    theirs = mel_filter_bank(
+        num_frequency_bins=201, num_mel_filters=mels, min_frequency=0.0, max_frequency=8000.0, sampling_rate=16_000,
+        norm="slaney", mel_scale="slaney",
+    )  # fmt: skip
+    np.testing.assert_allclose(mel_bands(16_000, 400, mels).numpy(), theirs.T, atol=1e-6)
+
+
+def test_log_mel_equals_whisper():
+    """A chord with noise, three seconds, against the published feature extractor."""
+    time = torch.arange(48_000) / 16_000
+    sound = sum(torch.sin(2 * math.pi * pitch * time) for pitch in (220, 277.2, 329.6, 2500)) / 5
+    sound = sound + 0.05 * torch.randn_like(sound)
+    extractor = WhisperFeatureExtractor(feature_size=80, chunk_length=3)
+    theirs = torch.tensor(extractor(sound.numpy(), sampling_rate=16_000, return_tensors="np").input_features)
+    ours = log_mel(sound[None])
+    assert ours.shape == (1, 300, 80)  # ten milliseconds a frame
+    torch.testing.assert_close(ours.mT, theirs, rtol=1e-4, atol=1e-4)
+
+
+def test_every_sound_has_its_own_silence():
+    """Loudness is measured against the loudest moment of the same recording, not of its batch mates."""
+    loud, soft = torch.randn(1, 4000), 1e-3 * torch.randn(1, 4000)
+    torch.testing.assert_close(log_mel(torch.cat((loud, soft)))[1:], log_mel(soft))
+
+
+def test_a_high_tone_lies_in_a_high_band():
+    time = torch.arange(16_000) / 16_000
+    bands = [
+        log_mel(torch.sin(2 * math.pi * pitch * time)[None]).mean(dim=1).argmax().item() for pitch in (200, 1000, 4000)
+    ]
+    assert bands == sorted(set(bands))
+
+
+def test_sound_of_a_wrong_shape_is_refused():
+    front = SoundFrontend(6, 8)
+    with pytest.raises(ValueError, match=r"frames must be batch × length × 6, not \(2, 6, 7\)"):
+        front(torch.zeros(2, 6, 7))
+    with pytest.raises(ValueError, match=r"keep has shape \(2, 6\), but the input is \(2, 7\)"):
+        front(torch.zeros(2, 7, 6), torch.ones(2, 6, dtype=torch.bool))
+    with pytest.raises(TypeError, match="keep must be boolean"):
+        front(torch.zeros(2, 7, 6), torch.ones(2, 7))
+    with pytest.raises(ValueError, match="a sound of 100 samples is too short for a window of 400; add silence"):
+        log_mel(torch.zeros(1, 100))
