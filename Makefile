@@ -1,26 +1,29 @@
 # Two commands for everybody: `make demo` and `make test`. The rest is for people who change the code.
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick check format bench soak setup wheel clean
+.PHONY: help demo test quick check lint format bench soak setup wheel clean
 
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-PIP    := PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m pip --disable-pip-version-check
+# Relative, because pip takes a space in this variable for the end of a file name. Newer pips read a second variable
+# for what builds packages, and the build backend is pinned too.
+PIP    := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
+          $(BIN)/python -m pip --disable-pip-version-check
 
 # Tests on real corpora look here; the folder beside the checkout is used when it exists.
 ifndef CLEARFORMER_DATA
 ifneq ($(wildcard ../shared/data/README.md),)
-export CLEARFORMER_DATA := $(abspath ../shared/data)
+export CLEARFORMER_DATA := $(CURDIR)/../shared/data
 endif
 endif
 
 help:  ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
 
 # A stamp a set of packages: a second run finds it newer than the pins and starts at once, also offline.
 $(VENV)/.installed-core: pyproject.toml constraints.txt
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { $(can-make-venv) && $(PYTHON) -m venv --clear $(VENV); }
 	@echo "Setting up $(VENV) with pinned packages (once; a few minutes at most) ..."
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(PIP) install --quiet -e .
 	@touch $@
 
@@ -29,23 +32,34 @@ $(VENV)/.installed-test: $(VENV)/.installed-core
 	@$(PIP) install --quiet -e '.[dev]'
 	@touch $@
 
+# What can be missing on a fresh machine, each with the sentence that helps.
+define can-make-venv
+{ command -v $(PYTHON) >/dev/null \
+  || { echo "There is no $(PYTHON) here. Install Python 3.11 or newer, or name yours: make demo PYTHON=/path/to/python3" >&2; exit 1; }; } \
+&& { $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+  || { echo "$(PYTHON) is $$($(PYTHON) -V 2>&1), but Python 3.11 or newer is needed. Name another: make demo PYTHON=python3.12" >&2; exit 1; }; } \
+&& { $(PYTHON) -c 'import venv, ensurepip' 2>/dev/null \
+  || { echo "$(PYTHON) cannot make virtual environments. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }; }
+endef
+
 setup: $(VENV)/.installed-test  ## create .venv with everything a developer needs
 
 demo: $(VENV)/.installed-core  ## install what is needed and show the main job
 	@$(BIN)/python examples/demo.py
 
-test: $(VENV)/.installed-test  ## every check that CI runs
-	@$(MAKE) --no-print-directory check
+test: $(VENV)/.installed-test lint  ## every check that CI runs
 	@$(BIN)/python -m pytest -m "not soak"
 
 quick: $(VENV)/.installed-test  ## the tests that take seconds
 	@$(BIN)/python -m pytest -m "not soak and not slow" -x
 
-check: $(VENV)/.installed-test  ## lint, formatting, types, import directions
+check: $(VENV)/.installed-test lint  ## lint, formatting, types, import directions
+	@$(BIN)/python -m pytest -q tests/test_imports.py
+
+lint: $(VENV)/.installed-test
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/python -m pytest -q tests/test_imports.py
 
 format: $(VENV)/.installed-test  ## let ruff rewrite what it can
 	@$(BIN)/ruff check --fix .
@@ -58,7 +72,7 @@ soak: $(VENV)/.installed-test  ## the long suites
 	@$(BIN)/python -m pytest -m soak --timeout 0
 
 wheel: $(VENV)/.installed-test  ## build the wheel into dist/
-	@PIP_CONSTRAINT=$(CURDIR)/constraints.txt $(BIN)/python -m build --wheel --quiet
+	@$(BIN)/python -m build --wheel --no-isolation
 
 clean:  ## remove what the targets made
 	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

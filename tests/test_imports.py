@@ -1,0 +1,259 @@
+"""Who may import whom: the picture in docs/design.md, held against every file of the package.
+
+Imports run one way, so that a part can be read, tested and taken away without the rest. A failure here prints the arrow
+that should not be there.
+"""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "clearformer"
+TESTS = ROOT / "tests"
+
+# Each part (a folder, or a module beside them) with the parts of ours that it may import. A part may always import
+# itself, and whoever stands to the right of an arrow never points back.
+FLOOR = {"storage", "settings"}  # folders that are whole or absent; plain data to dataclasses. They know nothing of us.
+MAY_IMPORT: dict[str, set[str]] = {
+    "storage": set(),
+    "settings": set(),
+    # know nothing of one another: decoding sees any model through its own Stepper protocol
+    "text": FLOOR,
+    "model": set(),  # torch and the standard library alone, so that it can be lifted out
+    "decoding": FLOOR,
+    "data": FLOOR | {"text"},
+    "training": FLOOR | {"model", "data"},
+    "evaluation": FLOOR | {"decoding", "data"},
+    # where the parts meet
+    "bundle": FLOOR | {"model", "text"},
+    "interop": FLOOR | {"model", "text", "bundle"},
+    "steppers": FLOOR | {"model", "decoding"},
+    "translator": FLOOR | {"model", "text", "decoding", "bundle", "steppers"},
+    "recipe": FLOOR | {"model", "text", "data", "training", "translator"},
+}
+EVERYTHING_BELOW = set(MAY_IMPORT)
+MAY_IMPORT |= {
+    "run": EVERYTHING_BELOW,
+    "doorway": EVERYTHING_BELOW | {"run"},
+    "serving": EVERYTHING_BELOW | {"run", "doorway"},
+    "lab": EVERYTHING_BELOW | {"run", "doorway"},
+    "studio": EVERYTHING_BELOW | {"run", "doorway", "serving"},
+    "__init__": EVERYTHING_BELOW | {"run", "doorway"},  # by name, when first asked for: see below
+}
+# The command line stands on everything and carries nothing: no row above has cli, studio or lab among its imports.
+MAY_IMPORT |= {"cli": set(MAY_IMPORT), "__main__": {"cli"}}
+
+# Foreign packages: what a part is kept free of, and the one file that is allowed to know.
+PURE = {"model": {"torch"}, "storage": set(), "settings": {"pydantic"}}  # these and the standard library, nothing else
+WITHOUT = {"text": {"torch"}}
+ONLY_IN = {"torch.distributed": "training/distributed.py"}
+
+# A file without a test of the same name needs a reason.
+NO_TWIN: dict[str, str] = {
+    "__init__.py": "its promise, that importing costs nothing, is tested below",
+    "__main__.py": "one line; tests/test_package.py runs it",
+    "data/pairs.py": "two names that batching, collate and shards share and test",
+    "decoding/record.py": "what beam search and the tree record is tested with them",
+}
+
+
+class Import(NamedTuple):
+    """One import statement: the file it stands in, the module that it names, and whether it runs at import time."""
+
+    file: str
+    module: str
+    line: int
+    at_once: bool
+
+    def __str__(self) -> str:
+        target = self.module.removeprefix("clearformer.").replace(".", "/")
+        return f"{self.file}:{self.line} -> {target}"
+
+
+def imports_in(file: str, text: str) -> Iterator[Import]:
+    """Every import of a file, also inside functions. Relative ones are spelled out."""
+    tree = ast.parse(text)
+    later = {id(node) for scope in ast.walk(tree) if _runs_later(scope) for node in ast.walk(scope)}
+    for node in ast.walk(tree):
+        at_once = id(node) not in later
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(file, alias.name, node.lineno, at_once)
+        elif isinstance(node, ast.ImportFrom):
+            package = _package(file, node.level) if node.level else ""
+            base = ".".join(part for part in (package, node.module) if part)
+            for alias in node.names:  # `from clearformer import run` names a module, and so may `from torch import …`
+                yield Import(file, f"{base}.{alias.name}", node.lineno, at_once)
+
+
+def _runs_later(node: ast.AST) -> bool:
+    """Functions run when called, and what stands under TYPE_CHECKING never."""
+    checking = isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+    return checking or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+
+
+def _package(file: str, level: int) -> str:
+    """What the dots of a relative import stand for."""
+    folders = ["clearformer", *Path(file).parts[:-1]]
+    return ".".join(folders[: len(folders) - level + 1])
+
+
+def part_of(file: str) -> str:
+    """text/tokenizer.py belongs to text, bundle.py to itself."""
+    return Path(file).parts[0].removesuffix(".py")
+
+
+def target_of(module: str) -> str | None:
+    """The part of ours that a module belongs to; None for foreign ones and for plain names such as __version__."""
+    words = module.split(".")
+    if words[0] != "clearformer" or len(words) == 1:
+        return None
+    return words[1] if words[1] in MAY_IMPORT and words[1] != "__init__" else None
+
+
+def wrong_arrows(imports: list[Import]) -> list[str]:
+    """What the tables above do not allow, as arrows."""
+    return [str(arrow) for arrow in imports if not (_allowed_inside(arrow) and _allowed_outside(arrow))]
+
+
+def _allowed_inside(arrow: Import) -> bool:
+    part, target = part_of(arrow.file), target_of(arrow.module)
+    return target is None or target == part or target in MAY_IMPORT[part]
+
+
+def _allowed_outside(arrow: Import) -> bool:
+    part, top = part_of(arrow.file), arrow.module.split(".")[0]
+    for module, home in ONLY_IN.items():
+        if f"{arrow.module}.".startswith(f"{module}.") and arrow.file != home:
+            return False
+    if top == "clearformer" or top in sys.stdlib_module_names:
+        return True
+    return (part not in PURE or top in PURE[part]) and top not in WITHOUT.get(part, set())
+
+
+def source_files() -> dict[str, str]:
+    return {str(path.relative_to(SOURCE)): path.read_text(encoding="utf-8") for path in sorted(SOURCE.rglob("*.py"))}
+
+
+@pytest.fixture(scope="module")
+def imports() -> list[Import]:
+    return [arrow for file, text in source_files().items() for arrow in imports_in(file, text)]
+
+
+def test_every_part_has_a_row_in_the_table():
+    unknown = {part_of(file) for file in source_files()} - MAY_IMPORT.keys()
+    assert not unknown, f"say in MAY_IMPORT whom these may import: {', '.join(sorted(unknown))}"
+
+
+def test_the_table_itself_runs_one_way():
+    """Take away, again and again, the parts that import nothing that is left; a circle would never be taken away."""
+    left = dict(MAY_IMPORT)
+    while free := [part for part, targets in left.items() if not (targets - {part}) & left.keys()]:
+        for part in free:
+            del left[part]
+    assert not left, f"these import one another in a circle: {', '.join(left)}"
+    for part, targets in MAY_IMPORT.items():
+        if part not in ("cli", "__main__"):
+            assert not targets & {"cli", "studio", "lab"}, f"{part} may import what nothing may import"
+
+
+def test_imports_run_one_way(imports):
+    wrong = wrong_arrows(imports)
+    assert not wrong, "arrows that should not be there:\n  " + "\n  ".join(wrong)
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("text/tokenizer.py", "from clearformer.model.attention import attend"),
+        ("text/tokenizer.py", "import torch"),
+        ("text/tokenizer.py", "def f():\n    import torch.nn"),
+        ("model/attention.py", "from clearformer import storage"),
+        ("model/attention.py", "import numpy as np"),
+        ("model/attention.py", "from torch.distributed import all_reduce"),
+        ("model/attention.py", "from ..text import tokenizer"),
+        ("decoding/beam.py", "from clearformer.steppers import Source"),
+        ("training/loop.py", "from torch import distributed"),
+        ("training/loop.py", "import clearformer.evaluation.translation"),
+        ("data/shards.py", "from clearformer.training.loop import Loop"),
+        ("storage.py", "from clearformer import settings"),
+        ("run.py", "from clearformer.cli import main"),
+        ("lab/claims.py", "from clearformer import studio"),
+    ],
+)
+def test_a_wrong_arrow_is_found(file, line):
+    assert wrong_arrows(list(imports_in(file, line)))
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("text/train.py", "from .tokenizer import Tokenizer"),
+        ("model/attention.py", "import math, torch\nfrom torch import Tensor"),
+        ("training/distributed.py", "import torch.distributed as dist"),
+        ("training/loop.py", "from clearformer.model.weights import weights_of"),
+        ("run.py", "from clearformer import __version__, bundle"),
+        ("cli/train.py", "from clearformer import run"),
+    ],
+)
+def test_a_right_arrow_is_let_pass(file, line):
+    assert wrong_arrows(list(imports_in(file, line))) == []
+
+
+def test_the_doorway_is_lazy(imports):
+    """`clearformer/__init__` names its homes and imports none of them, nor does any folder's `__init__`."""
+    eager = [str(arrow) for arrow in imports if arrow.file.endswith("__init__.py") and arrow.at_once and _ours(arrow)]
+    assert not eager, "imported at once, so that everybody pays: " + ", ".join(eager)
+
+
+def _ours(arrow: Import) -> bool:
+    return arrow.module.startswith("clearformer") or arrow.module.split(".")[0] not in sys.stdlib_module_names
+
+
+def test_importing_the_package_costs_nothing():
+    code = "import sys, clearformer; print(*{name.split('.')[0] for name in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy = {"torch", "numpy", "pydantic", "tokenizers", "safetensors", "sacrebleu", "rich"} & set(done.stdout.split())
+    assert not heavy, f"import clearformer also imports {', '.join(sorted(heavy))}"
+
+
+def test_every_name_of_the_doorway_leads_somewhere():
+    import clearformer
+
+    for name in clearformer.__all__:
+        assert getattr(clearformer, name) is not None
+    with pytest.raises(AttributeError, match="has no 'Transfomer'; it has"):
+        _ = clearformer.Transfomer
+
+
+def test_every_file_says_what_it_is_for():
+    silent = [file for file, text in source_files().items() if not ast.get_docstring(ast.parse(text))]
+    assert not silent, "no docstring at the top of: " + ", ".join(silent)
+
+
+def test_every_file_has_its_twin_among_the_tests():
+    """tests/text/test_tokenizer.py is the twin of src/clearformer/text/tokenizer.py."""
+    files = [file for file in source_files() if file not in NO_TWIN and not _is_folder(file)]
+    missing = [f"{file} (wanted: {twin(file).relative_to(ROOT)})" for file in files if not twin(file).exists()]
+    assert not missing, "no test of the same name for:\n  " + "\n  ".join(missing)
+
+
+def test_the_exceptions_are_still_needed():
+    gone = [file for file in NO_TWIN if not (SOURCE / file).exists() or twin(file).exists()]
+    assert not gone, f"take these out of NO_TWIN: {', '.join(gone)}"
+
+
+def twin(file: str) -> Path:
+    path = Path(file)
+    return TESTS / path.parent / f"test_{path.name}"
+
+
+def _is_folder(file: str) -> bool:
+    """A folder's `__init__` is its docstring; there is nothing to test."""
+    return file.endswith("/__init__.py")
