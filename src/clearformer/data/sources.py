@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 CHUNK = 1 << 20
+GZIP_MAGIC = b"\x1f\x8b"  # the content decides, not the name, as it does for whoever reads the lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,9 +33,10 @@ def scan(path: Path) -> FileFacts:
     """Read a file from end to end, for its checksum and the number of its lines."""
     stat = path.stat()
     with path.open("rb") as file:
+        packed = file.peek(2)[:2] == GZIP_MAGIC
         sha256 = sha256_of(file)
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as text:
+        with gzip.open(path) if packed else path.open("rb") as text:
             lines = _count_lines(text)
     except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
         raise ValueError(f"{path} is not a whole gzip file ({problem}): fetch or pack it again.") from problem

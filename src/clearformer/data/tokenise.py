@@ -1,0 +1,239 @@
+"""Tokenise a parallel corpus once, on all cores, into shards; find them again the next time.
+
+The parent reads lines and writes arrays, both cheap; the processes in between judge and encode chunks of pairs. Chunks
+come back in the order of the corpus, and only a few are under way at a time, so the memory needed does not depend on
+the size of the corpus.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import multiprocessing
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict, dataclass, field
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from clearformer.data.corpora import CorpusError, Pair, ParallelCorpus, ParallelFiles, Tally, unequal_lines
+from clearformer.data.locks import only_one
+from clearformer.data.pairs import SPECIALS_PER_SIDE
+from clearformer.data.shards import (
+    MANIFEST,
+    Manifest,
+    OutdatedShardsError,
+    Sentences,
+    ShardedPairs,
+    ShardError,
+    ShardWriter,
+    token_type_for,
+)
+from clearformer.data.sources import FileFacts, scan
+from clearformer.text.doctor import Limits, classify_pair
+from clearformer.text.tokenizer import Tokenizer
+
+log = logging.getLogger(__name__)
+
+PAIRS_PER_CHUNK = 8192  # a fraction of a second of work: the pool stays busy and a chunk stays small
+CHUNKS_UNDER_WAY = 2  # for each process: one being worked on, one waiting
+TOO_MANY_TOKENS = "too many tokens"
+
+OnProgress = Callable[[int, int], None]  # pairs done, pairs in all
+
+
+@dataclass(frozen=True, kw_only=True)
+class Encoder:
+    """What decides which pairs are kept and which ids they get; it is sent to every process once."""
+
+    source: Tokenizer
+    target: Tokenizer
+    limits: Limits = field(default_factory=Limits)
+    max_len: int | None = None  # tokens a side, special tokens included; longer pairs are left out and counted
+
+    @property
+    def token_type(self) -> str:
+        return token_type_for(max(self.source.vocab_size, self.target.vocab_size))
+
+    def facts(self) -> dict[str, Any]:
+        """Everything that the shards depend on besides the text."""
+        return {
+            "source_tokenizer": self.source.fingerprint(),
+            "target_tokenizer": self.target.fingerprint(),
+            "limits": asdict(self.limits),
+            "max_len": self.max_len,
+        }
+
+    def encode(self, pairs: list[Pair]) -> Encoded:
+        """Judge and encode a chunk."""
+        tally = Tally()
+        useful = []
+        for pair in pairs:
+            reason = classify_pair(pair.source, pair.target, self.limits)
+            if reason is None:
+                useful.append(pair)
+            else:
+                tally.leave_out(str(reason), pair.line)
+        sources = self.source.ids([pair.source for pair in useful], add_special=False)
+        targets = self.target.ids([pair.target for pair in useful], add_special=False)
+        longest = None if self.max_len is None else self.max_len - SPECIALS_PER_SIDE
+        kept: list[tuple[list[int], list[int]]] = []
+        for pair, source, target in zip(useful, sources, targets, strict=True):
+            if longest is not None and max(len(source), len(target)) > longest:
+                tally.leave_out(TOO_MANY_TOKENS, pair.line)
+            else:
+                tally.kept += 1
+                kept.append((source, target))
+        return Encoded(
+            source=self._sentences([source for source, _ in kept]),
+            target=self._sentences([target for _, target in kept]),
+            tally=tally,
+        )
+
+    def _sentences(self, rows: list[list[int]]) -> Sentences:
+        lengths = np.array([len(row) for row in rows], dtype=np.uint32)
+        return Sentences(
+            np.fromiter(chain.from_iterable(rows), dtype=self.token_type, count=int(lengths.sum())), lengths
+        )
+
+
+class Encoded(NamedTuple):
+    """A chunk of the corpus, ready to be written."""
+
+    source: Sentences
+    target: Sentences
+    tally: Tally
+
+
+def prepare(
+    corpus: ParallelCorpus,
+    folder: Path,
+    *,
+    encoder: Encoder,
+    workers: int | None = None,
+    pairs_per_shard: int = 1_000_000,
+    on_progress: OnProgress = lambda done, total: None,
+) -> ShardedPairs:
+    """The shards of a corpus: reused when they were made from the same text in the same way, else made now.
+
+    Shards that match but are damaged are refused rather than silently replaced: a disk that loses bytes is news.
+    """
+    with only_one(folder.with_name(f".{folder.name}.lock")):
+        manifest = _present(folder)
+        files = [_facts_of(path, manifest) for path in corpus.files]
+        made_from = {"corpus": _form_of(corpus), "files": [asdict(facts) for facts in files], **encoder.facts()}
+        if manifest is None or _content_of(manifest.made_from) != _content_of(made_from):
+            if isinstance(corpus, ParallelFiles) and files[0].lines != files[1].lines:
+                raise unequal_lines(corpus, files[0].lines, files[1].lines)
+            log.info("tokenising %s into %s", ", ".join(map(str, corpus.files)), folder)
+            with ShardWriter(folder, token_type=encoder.token_type, pairs_per_shard=pairs_per_shard) as writer:
+                tally = Tally()
+                for chunk in encode_all(corpus.pairs(), encoder, workers):
+                    writer.add(chunk.source, chunk.target)
+                    tally.add(chunk.tally)
+                    on_progress(tally.total, files[0].lines)
+                _refuse_nothing(corpus, tally)
+                _refuse_change(corpus, files)
+                writer.finish(made_from=made_from, tally=asdict(tally))
+        return ShardedPairs(folder)
+
+
+def encode_all(pairs: Iterator[Pair], encoder: Encoder, workers: int | None = None) -> Iterator[Encoded]:
+    """Encode all pairs, chunk by chunk and in order, in `workers` processes (default: one a core)."""
+    chunks = iter(lambda: list(islice(pairs, PAIRS_PER_CHUNK)), [])
+    head = list(islice(chunks, 2))
+    workers = workers or os.cpu_count() or 1
+    if workers == 1 or len(head) < 2:  # a single chunk is done before the first process has started
+        return map(encoder.encode, chain(head, chunks))
+    return _encode_in_processes(chain(head, chunks), encoder, workers)
+
+
+def _encode_in_processes(chunks: Iterable[list[Pair]], encoder: Encoder, workers: int) -> Iterator[Encoded]:
+    # Spawned, not forked: a fork copies locks that other threads may hold, and macOS and Windows have no other way.
+    pool = ProcessPoolExecutor(
+        workers, mp_context=multiprocessing.get_context("spawn"), initializer=_start_process, initargs=(encoder,)
+    )
+    under_way: deque[Future[Encoded]] = deque()
+    try:
+        for chunk in chunks:
+            under_way.append(pool.submit(_encode_chunk, chunk))
+            if len(under_way) >= workers * CHUNKS_UNDER_WAY:
+                yield under_way.popleft().result()
+        while under_way:
+            yield under_way.popleft().result()
+    except BrokenProcessPool as problem:
+        raise ShardError(
+            "A process that tokenised ended without a word, most likely for want of memory: use fewer workers, and in "
+            "a script of your own start below `if __name__ == '__main__':`."
+        ) from problem
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+_encoder: Encoder | None = None  # one a process, set when it starts: a chunk then travels without its tokenizers
+
+
+def _start_process(encoder: Encoder) -> None:
+    global _encoder
+    _encoder = encoder
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # the processes are the parallelism; threads inside would compete
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends the pool
+
+
+def _encode_chunk(pairs: list[Pair]) -> Encoded:
+    assert _encoder is not None
+    return _encoder.encode(pairs)
+
+
+def _present(folder: Path) -> Manifest | None:
+    """The manifest of the shards that are there; a folder of something else is nobody's to replace."""
+    if not folder.exists():
+        return None
+    if not (folder / MANIFEST).exists():
+        raise ShardError(f"{folder} exists but holds no shards: choose another folder for them, or delete this one.")
+    try:
+        return Manifest.read(folder)
+    except OutdatedShardsError:
+        return None
+
+
+def _facts_of(path: Path, manifest: Manifest | None) -> FileFacts:
+    """From the manifest if the file has not been touched since, else by reading it."""
+    if not path.is_file():
+        raise CorpusError(f"{path} does not exist or is not a file: check the name.")
+    for entry in manifest.made_from["files"] if manifest else []:
+        known = FileFacts(**entry)
+        if known.name == path.name and known.still_true_of(path):
+            return known
+    return scan(path)
+
+
+def _form_of(corpus: ParallelCorpus) -> dict[str, Any]:
+    """How the files are read: the kind of corpus and its options, without the paths."""
+    options = {name: value for name, value in vars(corpus).items() if not isinstance(value, Path)}
+    return {"kind": type(corpus).__name__, **options}
+
+
+def _content_of(made_from: dict[str, Any]) -> dict[str, Any]:
+    """The part that decides what comes out: a file may be moved or touched, but its bytes have to be the same."""
+    content: dict[str, Any] = json.loads(json.dumps(made_from))  # as it reads after a time on disk: tuples are lists
+    return {**content, "files": [entry["sha256"] for entry in content["files"]]}
+
+
+def _refuse_nothing(corpus: ParallelCorpus, tally: Tally) -> None:
+    if not tally.kept:
+        names = " and ".join(map(str, corpus.files))
+        raise CorpusError(f"Nothing in {names} can be trained on ({tally}): run `clearformer doctor` on it.")
+
+
+def _refuse_change(corpus: ParallelCorpus, files: list[FileFacts]) -> None:
+    for path, facts in zip(corpus.files, files, strict=True):
+        if not facts.still_true_of(path):
+            raise CorpusError(f"{path} changed while it was being read: start again when nothing writes to it.")
