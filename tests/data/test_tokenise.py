@@ -177,6 +177,14 @@ def test_a_process_that_is_killed_is_an_error_not_a_hang(corpus, encoder, tmp_pa
     assert not (tmp_path / "s").exists()
 
 
+def test_a_process_that_tokenises_does_not_carry_torch():
+    """Every process imports this module; torch would cost each of them hundreds of megabytes."""
+    modules = "clearformer.data.tokenise, clearformer.data.batching, clearformer.data.fetch, clearformer.data.toy"
+    code = f"import sys, {modules}; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
 @pytest.mark.corpora
 def test_multi30k_through_a_trained_tokenizer(tmp_path):
     raw = locate("multi30k") / "raw"
