@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from clearformer.model import masks
 from clearformer.model.cache import LayerCache
 from clearformer.model.positions import NoPosition
 from clearformer.model.trace import note, notes_of
@@ -70,6 +71,7 @@ def gather(scores: Tensor, v: Tensor, *, mask: Tensor | None, dropout: float, no
     if mask is None:
         masked, weights = scores, scores.softmax(dim=-1)
     else:
+        masks.check(mask)
         masked = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)  # finite: an empty row stays a number
         weights = masked.softmax(dim=-1).masked_fill(~mask, 0.0)  # and then becomes zeros
     if notes:
@@ -89,6 +91,8 @@ def attend_fused(
     dropout: float = 0.0,
 ) -> Tensor:
     """The same as `attend`, by PyTorch's scaled-dot-product attention, which never stores the weights."""
+    if mask is not None:
+        masks.check(mask)  # the kernel would take floats for a bias
     if bias is not None:
         allowed = torch.ones((), dtype=torch.bool, device=q.device) if mask is None else mask
         mask = bias.to(q.dtype).masked_fill(~allowed, -math.inf)
@@ -144,6 +148,8 @@ class Heads:
     @classmethod
     def of(cls, dim: int, count: int, *, kv_count: int | None = None, head_dim: int | None = None) -> "Heads":
         """The usual division: dim/heads features a head, as many key/value heads as query heads."""
+        if count < 1:
+            raise ValueError(f"attention needs at least one head, and {count} heads were asked for")
         if head_dim is None and dim % count:
             raise ValueError(f"{count} heads do not divide a width of {dim}; choose a divisor or set head_dim")
         if kv_count is not None and (kv_count < 1 or count % kv_count):
