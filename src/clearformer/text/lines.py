@@ -1,0 +1,142 @@
+"""Read a text file line by line, plain or gzipped, in constant memory, and never guess.
+
+A line ends at LF and nowhere else. Python's str.splitlines also splits at U+2028, U+0085, VT, FF and others; two
+parallel files read that way shift against each other at the first such character, and nobody notices. Decoding is
+strict UTF-8. What is taken off, and reported, is a byte order mark at the start and the CR of CR LF.
+"""
+
+import codecs
+import gzip
+import io
+import logging
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from clearformer.text.findings import Finding, Kind, Severity, excerpt
+
+# What a reader tells about a file: kind, line (None: the whole file), detail, the text of the line, how many lines.
+Notice = Callable[[Kind, int | None, str, str, int], None]
+
+# A file without line ends must not fill the memory. What is longer is cut, and the rest of the line is skipped; a cut
+# line has more characters than any limit allows, so it is left out as too long wherever it is met.
+MAX_LINE_BYTES = 1 << 24
+
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+_log = logging.getLogger(__name__)
+
+
+class TextFileError(ValueError):
+    """A file cannot be read as lines of text; the message says where and what to do."""
+
+
+def read_lines(path: Path | str, notice: Notice | None = None) -> Iterator[str]:
+    """The lines of a file, without their ends.
+
+    Alone, it raises TextFileError at what cannot be read and logs the rest. With `notice` (the doctor's way) it
+    reports everything and goes on: bytes that are not UTF-8 arrive as surrogates U+DC80 to U+DCFF.
+    """
+    path = Path(path)
+    tell = notice or _raise_or_log(path)
+    number = 0
+    ends = _LineEnds()
+    try:
+        with _opened(path) as file:
+            offset = 0
+            for raw, size in _raw_lines(file):
+                number += 1
+                if number == 1 and raw.startswith(_UTF16):
+                    tell(Kind.UNREADABLE, 1, "it begins like UTF-16, not UTF-8", "", 1)
+                    return
+                yield _decoded(ends.strip(raw, number), size, offset, number, tell)
+                offset += size
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        tell(Kind.DAMAGED_GZIP, number + 1, str(error).rstrip("."), "", 1)
+    except OSError as error:
+        tell(Kind.UNREADABLE, None, error.strerror or str(error), "", 1)
+    else:
+        ends.report(number, tell)
+
+
+def read_quietly(path: Path | str) -> Iterator[str]:
+    """The lines of a file whose troubles have been told already."""
+    return read_lines(path, lambda *_: None)
+
+
+def _opened(path: Path) -> io.BufferedReader:
+    """The first two bytes decide, not the name: no UTF-8 text begins like gzip."""
+    file = path.open("rb")
+    if file.peek(2)[:2] == b"\x1f\x8b":
+        file.close()
+        return io.BufferedReader(gzip.open(path, "rb"))  # readline in C instead of in Python
+    return file
+
+
+def _raw_lines(file: io.BufferedReader) -> Iterator[tuple[bytes, int]]:
+    """Each line with its end, and how many bytes it takes in the file (more than it has if it was cut)."""
+    while raw := file.readline(MAX_LINE_BYTES):
+        size = len(raw)
+        if size == MAX_LINE_BYTES and not raw.endswith(b"\n"):
+            while rest := file.readline(MAX_LINE_BYTES):
+                size += len(rest)
+                if rest.endswith(b"\n"):
+                    raw += b"\n"
+                    break
+        yield raw, size
+
+
+def _decoded(raw: bytes, size: int, offset: int, number: int, tell: Notice) -> str:
+    cut = size >= MAX_LINE_BYTES  # then the last character may be incomplete, which is not the file's fault
+    if number == 1 and raw.startswith(codecs.BOM_UTF8):
+        tell(Kind.BOM_AT_START, 1, "", raw[:200].decode("utf-8", "replace"), 1)
+        raw, offset = raw[3:], offset + 3
+    try:
+        return codecs.utf_8_decode(raw, "strict", not cut)[0]
+    except UnicodeDecodeError as error:
+        text = raw.decode("utf-8", "surrogateescape")
+        detail = (
+            f"byte 0x{raw[error.start]:02x} at offset {offset + error.start} of the file, {error.start} of the line"
+        )
+        tell(Kind.INVALID_UTF8, number, detail, text, 1)
+        return text
+
+
+class _LineEnds:
+    """Takes line ends off and remembers which kinds there were."""
+
+    def __init__(self) -> None:
+        self._crlf = 0
+        self._lf = 0
+        self._first_crlf = 0
+        self._first_lf = 0
+
+    def strip(self, raw: bytes, number: int) -> bytes:
+        if raw.endswith(b"\r\n"):
+            self._crlf += 1
+            self._first_crlf = self._first_crlf or number
+            return raw[:-2]
+        if raw.endswith(b"\n"):
+            self._lf += 1
+            self._first_lf = self._first_lf or number
+            return raw[:-1]
+        return raw
+
+    def report(self, lines: int, tell: Notice) -> None:
+        if self._crlf and self._lf:
+            odd_one = max(self._first_crlf, self._first_lf)
+            tell(Kind.MIXED_LINE_ENDS, odd_one, f"{self._crlf:,} CR LF, {self._lf:,} LF", "", min(self._crlf, self._lf))
+        elif self._crlf:
+            tell(Kind.CRLF, 1, "", "", self._crlf)
+        if lines > self._crlf + self._lf:
+            tell(Kind.NO_FINAL_NEWLINE, lines, "", "", 1)
+
+
+def _raise_or_log(path: Path) -> Notice:
+    def tell(kind: Kind, line: int | None, detail: str, text: str, count: int) -> None:
+        finding = Finding(kind=kind, file=str(path), line=line, detail=detail, excerpt=excerpt(text))
+        if kind.severity is Severity.FATAL:
+            raise TextFileError(str(finding))
+        _log.log(logging.WARNING if kind.severity is Severity.WARNING else logging.INFO, "%s", finding)
+
+    return tell
