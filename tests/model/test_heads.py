@@ -1,0 +1,110 @@
+"""Heads: what comes out has the shape of the task, and padding has no say in it."""
+
+import pytest
+import torch
+
+from clearformer.model.config import FrontConfig, HeadConfig
+from clearformer.model.frontends import patchify
+from clearformer.model.heads import AnswerSpan, Boxes, LanguageModel, Pixels, SequenceClass, States, TokenTags
+from model.specimens import DIM, VOCAB, close, specimen
+
+B, T, D = 2, 5, 8
+STATES = torch.randn(B, T, D, generator=torch.Generator().manual_seed(0))
+KEEP = torch.tensor([[True, True, True, False, False], [False, True, True, True, True]])
+
+
+def test_shapes():
+    assert States(D)(STATES).shape == (B, T, D)
+    assert LanguageModel(D, 11)(STATES).shape == (B, T, 11)
+    assert SequenceClass(D, 3)(STATES).shape == (B, 3)
+    assert TokenTags(D, 3)(STATES).shape == (B, T, 3)
+    assert AnswerSpan(D)(STATES).shape == (B, T, 2)
+    assert Boxes(D, 3)(STATES).shape == (B, T, 3 + 1 + 4)
+    assert Pixels(D, channels=3, picture=4, patch=2)(STATES).shape == (B, 3, 4, 4)
+
+
+def test_a_tied_table_is_one_parameter():
+    """Words that mean alike are read alike and written alike; a step on one is a step on the other."""
+    model = specimen("gpt2")
+    assert model.head.table is model.decoder.front.embed.weight
+    names = [name for name, _ in model.named_parameters()]
+    assert "decoder.front.embed.weight" in names
+    assert "head.table" not in names
+
+
+def test_language_model_by_the_formula():
+    table = torch.nn.Parameter(torch.randn(11, D))
+    head = LanguageModel(D, 11, table=table, bias=True, scale=0.5, transform=torch.nn.Linear(D, D))
+    torch.nn.init.normal_(head.bias)
+    close(head(STATES), head.transform(STATES) * 0.5 @ table.mT + head.bias)
+
+
+def test_the_mean_is_over_real_tokens():
+    head = SequenceClass(D, 3, pool="mean")
+    expected = torch.stack([row[real].mean(dim=0) for row, real in zip(STATES, KEEP, strict=True)])
+    close(head(STATES, KEEP), head.classify(expected))
+    close(head(STATES), head.classify(STATES.mean(dim=1)))
+    assert head(STATES, torch.zeros_like(KEEP)).isfinite().all()
+
+
+def test_the_first_token_is_the_first_real_one():
+    head = SequenceClass(D, 3, pooler=True)
+    first = torch.stack([STATES[0, 0], STATES[1, 1]])
+    close(head(STATES, KEEP), head.classify(torch.tanh(head.pooler(first))))
+    states = States(D, pooler=True)
+    close(states.pool(STATES, KEEP), torch.tanh(states.pooler(first)))
+    close(states.pool(STATES), torch.tanh(states.pooler(STATES[:, 0])))
+
+
+def test_there_is_nothing_to_pool_without_a_pooler():
+    with pytest.raises(ValueError, match=r"this model has no pooler; build it with head\.pooler"):
+        States(D).pool(STATES)
+
+
+def test_padding_is_never_part_of_an_answer():
+    weights = AnswerSpan(D)(STATES, KEEP).softmax(dim=1)
+    assert (weights[~KEEP] == 0).all()
+    close(weights.sum(dim=1), torch.ones(B, 2))
+
+
+def test_boxes_lie_in_the_picture():
+    boxes = Boxes(D, 3)(100 * STATES)[..., -4:]
+    assert ((boxes >= 0) & (boxes <= 1)).all()
+
+
+def test_pixels_are_painted_where_their_patch_was():
+    """The class token is left out, and each patch's state paints its own square."""
+    head = Pixels(D, channels=3, picture=4, patch=2)
+    close(patchify(head(STATES), 2), head.paint(STATES[:, 1:]))
+
+
+@pytest.mark.parametrize(
+    ("head", "shape"),
+    [
+        (HeadConfig(kind="class", labels=5), (2, 5)),
+        (HeadConfig(kind="class", labels=5, pool="mean", pooler=True, dropout=0.1), (2, 5)),
+        (HeadConfig(kind="boxes", labels=5), (2, 5, 10)),
+        (HeadConfig(kind="masks", labels=5), (2, 5, 8, 8)),
+        (HeadConfig(kind="pixels"), (2, 3, 8, 8)),
+        (HeadConfig(kind="states"), (2, 5, DIM)),
+    ],
+    ids=lambda value: value.kind if isinstance(value, HeadConfig) else "",
+)
+def test_every_picture_task_fits_one_encoder(head, shape):
+    model = specimen("vit", head=head, front=FrontConfig(kind="patches", picture=8, patch=4))
+    assert model(torch.randn(2, 3, 8, 8)).shape == shape
+
+
+@pytest.mark.parametrize(
+    ("head", "shape"),
+    [
+        (HeadConfig(transform=True, bias=True), (2, 6, VOCAB)),
+        (HeadConfig(kind="class", labels=5), (2, 5)),
+        (HeadConfig(kind="tags", labels=5), (2, 6, 5)),
+        (HeadConfig(kind="span"), (2, 6, 2)),
+    ],
+    ids=lambda value: value.kind if isinstance(value, HeadConfig) else "",
+)
+@pytest.mark.parametrize("family", ["bert", "albert", "gpt2"])
+def test_every_text_task_fits_every_stack(family, head, shape):
+    assert specimen(family, head=head)(torch.randint(VOCAB, (2, 6))).shape == shape
