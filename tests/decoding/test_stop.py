@@ -113,6 +113,22 @@ def test_rules_equal_their_plain_description(stop, done, force_eos, first_come):
         assert [h.score for h in found] == pytest.approx([value for _, _, value in expected])
 
 
+@pytest.mark.parametrize(("best_running", "hopeless"), [(-4.9999, False), (-5.0, True), (-5.0001, True)])
+def test_the_bound_is_sharp(best_running, hopeless):
+    """At ten tokens a total of -5 would score -0.5, as good as the finished one and later: not better."""
+    standing = Standing(
+        best_running=torch.tensor([best_running]).double(),
+        finished_scores=torch.tensor([[-0.5]]).double(),
+        finished_count=torch.tensor([1]),
+        top_ended=torch.tensor([False]),
+        scored=4,
+        last_divisor=torch.tensor([10.0]).double(),
+        nbest=1,
+        penalty=Average(1.0),
+    )
+    assert Proved().settled(standing).tolist() == [hopeless]
+
+
 def test_by_hand():
     """Two sentences, one finished hypothesis each; the mean penalty; at most ten tokens."""
     standing = Standing(

@@ -124,6 +124,10 @@ def test_how_searches_end():
     _, trees = grow(fairseq(beam=3), model=TableModel(vocab=6, eos_bias=1.0), sources=60, max_len=30)
     fates = Counter(node.fate for tree in trees for node in tree.nodes)
     assert fates[Fate.FINISHED_FULL] > 0  # the fourth to finish comes too late, however good
+    _, trees = grow(BeamConfig(beam=3), model=TableModel(vocab=6, eos_bias=1.0), sources=60, max_len=30)
+    assert all(
+        node.fate is not Fate.FINISHED_FULL for tree in trees for node in tree.nodes
+    )  # a rule of fairseq's alone
     assert fates[Fate.END_OUTSIDE_BEAM] > 0
 
 
