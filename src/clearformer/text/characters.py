@@ -24,9 +24,11 @@ _BROKEN = re.compile("[\ud800-\udfff]")
 
 # The second and later bytes of UTF-8, as they look in Latin-1 and in Windows-1252.
 _TAIL = "[\x80-\xbf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]"
-# Ã¼ Â» â€œ are enough. Other first bytes are letters that may well stand before such a sign (É» in French), so they
-# count only in runs, as they come in Cyrillic, Greek, Czech or Chinese: Ð¿Ñ€Ð¸, ä½ å¥½.
-_MOJIBAKE = re.compile(f"[ÂÃ]{_TAIL}|â€{_TAIL}|(?:[Ä-ß]{_TAIL}){{3}}|(?:[à-ï]{_TAIL}{{2}}){{2}}")
+# Ã¼ Â» â€œ Å¡ are enough. Other first bytes are letters that may well stand before such a sign (É» in French, Ä“ in
+# German), so they count only in runs, as they come in Cyrillic, Greek or Chinese: Ð¿Ñ€Ð¸, ä½ å¥½.
+_MOJIBAKE = re.compile(
+    f"[ÂÃ]{_TAIL}|â€{_TAIL}|[ÄÅ][\x80-\x9f¡-ª¬-º¼-¿]|(?:[Ä-ß]{_TAIL}){{3}}|(?:[à-ï]{_TAIL}{{2}}){{2}}"
+)
 
 
 def suspects(line: str) -> Iterator[Suspect]:

@@ -9,8 +9,8 @@ from clearformer.text.findings import Kind
 # Tab is text. CR, VT, FF, U+001C to U+001E, U+0085, U+2028 and U+2029 are the doctor's "line separators": a warning.
 _CONTROL = re.compile("[\x01-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f]")
 
-# Invisible, but no white space to str.strip: a line of nothing but these is blank too.
-_INVISIBLE = "\ufeff\u200b\u2060"
+# What a reader sees: neither white space nor the invisible characters that Python does not count as white space.
+_VISIBLE = re.compile(r"[^\s\ufeff\u200b\u2060]")
 
 
 class Reason(StrEnum):
@@ -87,4 +87,4 @@ def _weight(line: str) -> int:
 
 def is_blank(line: str) -> bool:
     """Nothing that a reader would see."""
-    return not line.strip() or not line.strip(_INVISIBLE + " \t")
+    return _VISIBLE.search(line) is None

@@ -1,0 +1,83 @@
+"""A line ends at LF and nowhere else."""
+
+import gzip
+import logging
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from clearformer.text import lines
+from clearformer.text.lines import TextFileError, read_lines
+
+
+@given(texts=st.lists(st.text(st.characters(exclude_characters="\n\r\ufeff", exclude_categories=["Cs"]))))
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_reading_gives_back_what_was_written(tmp_path, texts):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"".join(text.encode() + b"\n" for text in texts))
+    assert list(read_lines(path)) == texts
+    path.write_bytes(gzip.compress(path.read_bytes()))
+    assert list(read_lines(path)) == texts
+
+
+def test_other_separators_do_not_end_a_line(tmp_path):
+    path = tmp_path / "a.txt"
+    text = "one\u2028two\u2029three\x85four\x0bfive\x0csix\rseven\x1ceight"
+    path.write_text(text + "\nnext\n", encoding="utf-8", newline="")
+    assert len(text.splitlines()) == 8  # what everybody else would count
+    assert list(read_lines(path)) == [text, "next"]
+
+
+def test_one_carriage_return_is_taken_off_and_said(tmp_path, caplog):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"one\r\ntwo\r\r\nthree\n")
+    with caplog.at_level(logging.WARNING):
+        assert list(read_lines(path)) == ["one", "two\r", "three"]
+    assert "a.txt:3" in caplog.text
+    assert "some lines end in CR LF" in caplog.text
+
+
+def test_a_byte_order_mark_is_taken_off_the_first_line_only(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"\xef\xbb\xbfone\n\xef\xbb\xbftwo\n")
+    assert list(read_lines(path)) == ["one", "\ufefftwo"]
+
+
+def test_the_last_line_needs_no_end(tmp_path):
+    path = tmp_path / "a.txt"
+    for content, expected in ((b"", []), (b"\n", [""]), (b"a", ["a"]), (b"a\n\nb", ["a", "", "b"])):
+        path.write_bytes(content)
+        assert list(read_lines(path)) == expected
+
+
+def test_bad_bytes_stop_the_reader_with_file_line_and_offset(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"good\nbad \xff here\n")
+    reader = read_lines(path)
+    assert next(reader) == "good"
+    with pytest.raises(TextFileError, match=r"a\.txt:2: bytes that are not UTF-8 \(byte 0xff at offset 9 of the file"):
+        next(reader)
+
+
+@pytest.mark.parametrize("content", [gzip.compress(b"text\n" * 1000)[:-9], gzip.compress(b"text\n")[:12]])
+def test_a_damaged_archive_stops_the_reader(tmp_path, content):
+    path = tmp_path / "a.gz"
+    path.write_bytes(content)
+    with pytest.raises(TextFileError, match=r"a\.gz:\d+: the compressed file is cut off or damaged"):
+        list(read_lines(path))
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(TextFileError, match=r"nowhere\.txt: the file cannot be read as text \(No such file"):
+        list(read_lines(tmp_path / "nowhere.txt"))
+
+
+def test_a_file_without_line_ends_does_not_fill_the_memory(tmp_path, monkeypatch):
+    """A line past the limit is cut inside a character, and its rest is skipped up to the next line end."""
+    monkeypatch.setattr(lines, "MAX_LINE_BYTES", 10)
+    path = tmp_path / "a.txt"
+    path.write_text("äääääääääääääääää\nshort\n", encoding="utf-8")
+    assert list(read_lines(path)) == ["äääää", "short"]
+    path.write_text("aääääääääääääääää\nshort\n", encoding="utf-8")
+    assert list(read_lines(path)) == ["aääää", "short"]
