@@ -120,6 +120,15 @@ def test_leftovers_of_another_file_are_found_out_by_the_checksum_and_replaced(se
     assert (tmp_path / "f").read_bytes() == CONTENT
 
 
+@pytest.mark.parametrize(("leftover", "asked"), [(CONTENT, 0), (b"?" * len(CONTENT), 1)])
+def test_leftovers_of_the_full_size_are_checked_before_the_server_is_asked(serving, tmp_path, leftover, asked):
+    (tmp_path / "f.partial").write_bytes(leftover)
+    with serving(honest) as (url, requests):
+        download(f"{url}/f", tmp_path / "f", expected=EXPECTED, config=IMPATIENT)
+    assert len(requests) == asked
+    assert (tmp_path / "f").read_bytes() == CONTENT
+
+
 def test_leftovers_longer_than_the_file_are_thrown_away(serving, tmp_path):
     (tmp_path / "f.partial").write_bytes(CONTENT + b"x")
     with serving(honest) as (url, requests):

@@ -153,6 +153,7 @@ def _fetch_rest(partial: _Partial, expected: Expected, config: DownloadConfig, o
         partial.discard()
     have = partial.size()
     if have and have == expected.size:
+        partial.resumed = True  # whole already, from an earlier run; if it proves wrong, the server gets its chance
         return
     with _open(partial, have, config) as response:
         start = _first_byte(response, have)
