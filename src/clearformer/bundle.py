@@ -75,6 +75,15 @@ def load(folder: Path) -> Bundle:
     )
 
 
+def load_tokenizers(folder: Path) -> tuple[Tokenizer, Tokenizer]:
+    """The vocabularies of a model folder, source and target, without its weights."""
+    described = read_description(folder)
+    source = _tokenizer(folder, "tokenizer", described)
+    if source is None:
+        raise ValueError(f"{folder} has no tokenizer, so it cannot read text")
+    return source, _tokenizer(folder, "target_tokenizer", described) or source
+
+
 def read_description(folder: Path) -> dict[str, Any]:
     """config.json of a model folder."""
     path = folder / "config.json"

@@ -3,8 +3,10 @@
 Order is kept, sentences of like length share a batch, and neither the batch size nor the company changes a result.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +19,12 @@ from clearformer.decoding.rules import Rules
 from clearformer.model.trace import trace
 from clearformer.steppers import Seq2SeqStepper, Source, pad_sources
 from clearformer.text.tokenizer import Tokenizer
+
+OnProgress = Callable[[int, int], None]  # sentences done, sentences in all
+
+
+def _unwatched(done: int, total: int) -> None:
+    """Nobody wants to know how it goes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,21 +74,34 @@ class Translator(nn.Module):
         self.stepper = Seq2SeqStepper(self.model, bos=self.target_tokenizer.bos_id)
 
     def translate(
-        self, texts: str | Sequence[str], config: DecodingConfig | None = None, **changes: int | float
+        self,
+        texts: str | Sequence[str],
+        config: DecodingConfig | None = None,
+        *,
+        on_progress: OnProgress = _unwatched,
+        **changes: Any,
     ) -> list[Translation]:
-        """The best translation of each text, in order."""
-        return [found[0] for found in self.alternatives(texts, config, **changes)]
+        """The best translation of each text, in order. changes: single settings, such as beam=1."""
+        return [found[0] for found in self.alternatives(texts, config, on_progress=on_progress, **changes)]
 
     def alternatives(
-        self, texts: str | Sequence[str], config: DecodingConfig | None = None, **changes: int | float
+        self,
+        texts: str | Sequence[str],
+        config: DecodingConfig | None = None,
+        *,
+        on_progress: OnProgress = _unwatched,
+        **changes: Any,
     ) -> list[list[Translation]]:
         """The n best translations of each text, best first."""
-        chosen = config or DecodingConfig(**changes)  # type: ignore[arg-type]
+        chosen = replace(config or DecodingConfig(), **changes)
         sources = self.encode([texts] if isinstance(texts, str) else list(texts), chosen)
         results: list[list[Translation]] = [[_nothing()] for _ in sources]
+        done = sum(not source for source in sources)
         for rows in _batches([len(source) for source in sources], chosen.batch):
             for row, found in zip(rows, self._search([sources[row] for row in rows], chosen), strict=True):
                 results[row] = [self._present(hypothesis) for hypothesis in found]
+            done += len(rows)
+            on_progress(done, len(sources))
         return results
 
     def encode(self, texts: Sequence[str], config: DecodingConfig) -> list[list[int]]:
@@ -125,6 +146,17 @@ class Translator(nn.Module):
         wanted = [*self.target_tokenizer.ids([target], add_special=False)[0], self.target_tokenizer.eos_id]
         logits = self._teach(ids, wanted[:-1])
         return logits.log_softmax(-1)[0].gather(-1, torch.tensor(wanted)[:, None])[:, 0].tolist()
+
+    def perplexity(
+        self, sources: Sequence[str], targets: Sequence[str], *, on_progress: OnProgress = _unwatched
+    ) -> float:
+        """How many tokens the model hesitates between, on average, when it reads the given translations."""
+        total, count = 0.0, 0
+        for done, (source, target) in enumerate(zip(sources, targets, strict=True), start=1):
+            log_probs = self.score(source, target)
+            total, count = total - sum(log_probs), count + len(log_probs)
+            on_progress(done, len(sources))
+        return math.exp(min(700.0, total / max(count, 1)))
 
     @torch.inference_mode()
     def align(self, source: str, ids: Sequence[int]) -> Tensor:

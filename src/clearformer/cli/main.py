@@ -14,6 +14,13 @@ from collections.abc import Sequence
 from clearformer import __version__
 
 VERBS = {
+    "train": "train a model from a recipe, or from two text files",
+    "translate": "translate sentences, a file, or standard input",
+    "evaluate": "score a model's translations: BLEU, chrF2, perplexity",
+    "score": "log-probability of given translations, token by token",
+    "doctor": "what is wrong with a corpus, by file and line",
+    "tokenize": "show the pieces and ids that a text becomes",
+    "data": "known corpora: list them, or get one",
     "inspect": "parameters, memory and operations of a model folder or a preset",
 }
 
@@ -36,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (ValueError, OSError, KeyError, ArithmeticError, ImportError) as error:
+    except Exception as error:
         if chosen.debug:
             raise
         print(f"clearformer {chosen.verb}: {_sentence(error)}", file=sys.stderr)
@@ -58,11 +65,14 @@ def _parser(verb: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def _sentence(error: BaseException) -> str:
+def _sentence(error: Exception) -> str:
+    """What went wrong, in words. An error of a kind that we do not raise ourselves is a mistake of ours: say so."""
     if isinstance(error, KeyError) and error.args:
         return str(error.args[0])
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
+    if isinstance(error, AssertionError | AttributeError | IndexError | TypeError):
+        return f"internal error ({type(error).__name__}: {error}); please report it with the output of --debug"
     return str(error)
 
 

@@ -1,0 +1,68 @@
+"""clearformer evaluate: how good a model's translations are."""
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the verb takes."""
+    parser.add_argument("--model", default="en-de", help="a model folder or the name of one that ships (en-de)")
+    parser.add_argument("--data", help="a known corpus; its test set is used")
+    parser.add_argument("--source", type=Path, help="sentences to translate, one a line")
+    parser.add_argument("--reference", type=Path, help="their translations by people")
+    parser.add_argument("--tokenise", help="sacreBLEU's tokeniser; none for text that is split already (by language)")
+    parser.add_argument("--beam", type=int, default=4, help="hypotheses kept at each step (4)")
+    parser.add_argument("--batch", type=int, default=64, help="sentences translated at a time (64)")
+    parser.add_argument("--output", type=Path, help="keep the translations in this file")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Translate, compare, print."""
+    from clearformer.cli.progress import progress_bar
+    from clearformer.doorway import load
+    from clearformer.evaluation.translation import score_translations
+    from clearformer.text.doctor import read_lines
+    from clearformer.translator import DecodingConfig
+
+    translator = load(arguments.model)
+    source, reference = _files(arguments, translator.bundle.provenance)
+    sources, references = list(read_lines(source)), list(read_lines(reference))
+    if len(sources) != len(references):
+        raise ValueError(f"{source} has {len(sources)} lines but {reference} has {len(references)}; they must be equal")
+    config = DecodingConfig(beam=arguments.beam, batch=arguments.batch)
+    with progress_bar("translating") as show:
+        found = [one.text for one in translator.translate(sources, config, on_progress=show)]
+    with progress_bar("perplexity") as show:
+        perplexity = translator.perplexity(sources, references, on_progress=show)
+    if arguments.output:
+        arguments.output.write_text("".join(f"{text}\n" for text in found), encoding="utf-8")
+    language = translator.bundle.provenance.get("target_language")
+    score = score_translations(found, references, language=language, tokenise=arguments.tokenise)
+    if arguments.json:
+        print(json.dumps({**asdict(score), "perplexity": perplexity}, indent=2))
+        return
+    print(f"BLEU        {score.bleu:.2f}   (95 % between {score.bleu_low:.2f} and {score.bleu_high:.2f})")
+    print(f"chrF2       {score.chrf:.2f}")
+    print(f"perplexity  {perplexity:.2f} a token")
+    print(f"sentences   {score.sentences}")
+    print(f"signature   {score.signature}")
+
+
+def _files(arguments: argparse.Namespace, provenance: dict[str, Any]) -> tuple[Path, Path]:
+    if arguments.data:
+        from clearformer.data.catalogue import find_corpus
+        from clearformer.data.fetch import get
+
+        corpus, folder = find_corpus(arguments.data), get(arguments.data)
+        languages = [provenance.get(side) for side in ("source_language", "target_language")]
+        if None in languages:
+            raise ValueError(f"{arguments.model} does not say its languages; give --source and --reference instead")
+        source, reference = (corpus.split("test", lang=str(language))[0] for language in languages)
+        return folder / source, folder / reference
+    if not arguments.source or not arguments.reference:
+        raise ValueError("name a corpus with --data, or give --source and --reference")
+    return arguments.source, arguments.reference

@@ -1,0 +1,30 @@
+"""clearformer score: how likely a model finds given translations."""
+
+import argparse
+import json
+from pathlib import Path
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the verb takes."""
+    parser.add_argument("--source", type=Path, required=True, help="sentences, one a line")
+    parser.add_argument("--target", type=Path, required=True, help="their translations, line by line")
+    parser.add_argument("--model", default="en-de", help="a model folder or the name of one that ships (en-de)")
+    parser.add_argument("--json", action="store_true", help="print a JSON object a line, with every token")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Score line by line."""
+    from clearformer.data.corpora import ParallelFiles
+    from clearformer.doorway import load
+
+    translator = load(arguments.model)
+    for pair in ParallelFiles(source=arguments.source, target=arguments.target).pairs():
+        scores = translator.score(pair.source, pair.target)
+        if arguments.json:
+            pieces = [*translator.target_tokenizer.encode(pair.target, add_special=False).pieces, "<eos>"]
+            print(
+                json.dumps({"log_prob": sum(scores), "tokens": pieces, "token_log_probs": scores}, ensure_ascii=False)
+            )
+        else:
+            print(f"{sum(scores):.4f}\t{pair.target}")

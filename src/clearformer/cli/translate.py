@@ -1,0 +1,113 @@
+"""clearformer translate: text in, translation out, line for line."""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from clearformer.translator import Translation, Translator
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the verb takes."""
+    parser.add_argument("text", nargs="*", help="sentences; without them and without --input, standard input is read")
+    parser.add_argument("--model", default="en-de", help="a model folder or the name of one that ships (en-de)")
+    parser.add_argument("--input", type=Path, help="a file with a sentence a line")
+    parser.add_argument("--output", type=Path, help="where to write the translations (standard output)")
+    parser.add_argument("--beam", type=int, default=4, help="hypotheses kept at each step; 1 is greedy (4)")
+    parser.add_argument("--nbest", type=int, default=1, help="translations shown for each sentence (1)")
+    parser.add_argument("--batch", type=int, default=32, help="sentences translated at a time (32)")
+    parser.add_argument("--json", action="store_true", help="print a JSON object a sentence: text, score, tokens")
+    parser.add_argument("--align", action="store_true", help="show which source token each word looked at most")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Translate a stream of lines in portions, so that a long file shows results early and needs little memory."""
+    from clearformer.doorway import load
+    from clearformer.translator import DecodingConfig
+
+    if arguments.text and arguments.input:
+        raise ValueError("give sentences or --input, not both")
+    config = DecodingConfig(beam=arguments.beam, nbest=arguments.nbest, batch=arguments.batch)
+    translator = load(arguments.model)
+    with _output(arguments.output) as output:
+        for portion in _portions(_sentences(arguments), 16 * config.batch):
+            for source, found in zip(portion, translator.alternatives(portion, config), strict=True):
+                for line in _present(translator, source, found, arguments):
+                    print(line, file=output, flush=output.isatty())
+
+
+def _present(
+    translator: "Translator", source: str, found: list["Translation"], arguments: argparse.Namespace
+) -> Iterator[str]:
+    if arguments.json:
+        entries = [_as_json(translator, source, one, arguments.align) for one in found]
+        yield json.dumps({"source": source, **entries[0], "alternatives": entries[1:]}, ensure_ascii=False)
+        return
+    for one in found:
+        yield one.text if arguments.nbest == 1 else f"{one.score:.4f}\t{one.text}"
+        if arguments.align and one.ids:
+            for target, looked_at, share in _looked(translator, source, one):
+                yield f"  {target:<16} {looked_at:<16} {share:.0%}"
+
+
+def _as_json(translator: "Translator", source: str, one: "Translation", align: bool) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "text": one.text,
+        "score": one.score,
+        "log_prob": one.log_prob,
+        "tokens": list(one.tokens),
+        "token_log_probs": list(one.token_log_probs),
+    }
+    if align:
+        entry["alignment"] = translator.align(source, one.ids).tolist() if one.ids else []
+    return entry
+
+
+def _looked(translator: "Translator", source: str, one: "Translation") -> list[tuple[str, str, float]]:
+    """Each target piece with the source piece that it looked at most, and how much."""
+    weights = translator.align(source, one.ids)
+    pieces = [*translator.source_tokenizer.encode(source.strip(), add_special=False).pieces, "·"]
+    best = weights.max(dim=-1)
+    return [
+        (target.strip() or target, pieces[place].strip() or pieces[place], share)
+        for target, place, share in zip(one.tokens, best.indices.tolist(), best.values.tolist(), strict=True)
+    ]
+
+
+def _sentences(arguments: argparse.Namespace) -> Iterable[str]:
+    """The sentences, from wherever they come; only a line feed ends a line."""
+    from clearformer.text.doctor import read_lines
+
+    if arguments.text:
+        return list(arguments.text)
+    if arguments.input:
+        return read_lines(arguments.input)
+    sys.stdin.reconfigure(encoding="utf-8", errors="strict", newline="\n")  # type: ignore[union-attr]
+    return (line.rstrip("\n") for line in sys.stdin)
+
+
+@contextmanager
+def _output(path: Path | None) -> Iterator[TextIO]:
+    """Standard output, or a file that appears when it is complete."""
+    if path is None:
+        yield sys.stdout
+        return
+    aside = path.with_name(f".{path.name}.writing")
+    try:
+        with aside.open("w", encoding="utf-8", newline="\n") as file:
+            yield file
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def _portions(lines: Iterable[str], size: int) -> Iterator[list[str]]:
+    remaining = iter(lines)
+    while portion := list(islice(remaining, size)):
+        yield portion
