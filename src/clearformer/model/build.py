@@ -15,9 +15,16 @@ from torch import Tensor, nn
 
 from clearformer.model import heads, positions
 from clearformer.model.attention import Attention, Heads
-from clearformer.model.autoencoder import Autoencoder
+from clearformer.model.autoencoder import CodeFrontend, SequenceAutoencoder, VectorAutoencoder
 from clearformer.model.config import ModelConfig, PositionConfig
-from clearformer.model.convolution import ConvolutionalSeq2Seq
+from clearformer.model.convolution import (
+    ConvolutionalDecoder,
+    ConvolutionalDecoderLayer,
+    ConvolutionalEncoder,
+    ConvolutionalEncoderLayer,
+    ConvolutionalSeq2Seq,
+    HopAttention,
+)
 from clearformer.model.frontends import PatchFrontend, SoundFrontend, TokenFrontend
 from clearformer.model.init import initialise
 from clearformer.model.layers import (
@@ -30,10 +37,16 @@ from clearformer.model.layers import (
     post_norm,
     pre_norm,
 )
-from clearformer.model.recurrent import RecurrentSeq2Seq
+from clearformer.model.recurrent import (
+    AdditiveAttention,
+    AttentiveDecoder,
+    PlainDecoder,
+    RecurrentEncoder,
+    RecurrentSeq2Seq,
+)
 from clearformer.model.transformer import Decoder, DecoderOnly, Encoder, EncoderDecoder, EncoderOnly
 
-Layer = TypeVar("Layer", EncoderLayer, DecoderLayer)
+Layer = TypeVar("Layer", bound=nn.Module)
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
@@ -55,9 +68,7 @@ def build(config: ModelConfig) -> nn.Module:
 
 def encoder_decoder(c: ModelConfig) -> EncoderDecoder:
     """An encoder, a decoder that attends to it, and a score for every token."""
-    source = front(c)
-    shared = source.embed if isinstance(source, TokenFrontend) and c.embedding.tie == "all" else None
-    target = token_front(c, c.target_vocab_size or c.vocab_size, c.decoder_position or c.position, embed=shared)
+    source, target = fronts(c)
     return EncoderDecoder(encoder(c, source), decoder(c, target, cross=True), language_model(c, target))
 
 
@@ -73,13 +84,82 @@ def decoder_only(c: ModelConfig) -> DecoderOnly:
     return DecoderOnly(decoder(c, inputs, cross=False), HEADS[c.head.kind](c, inputs))
 
 
+def recurrent(c: ModelConfig) -> RecurrentSeq2Seq:
+    """An LSTM that reads and one that writes, which may look at what was read or only begin with its end."""
+    source, target = fronts(c)
+    count, drop = _decoder_layers(c), c.dropout.residual
+    reader = RecurrentEncoder(source, c.dim, layers=c.layers, dropout=drop)
+    writer: AttentiveDecoder | PlainDecoder
+    if c.attention.cross:
+        look = AdditiveAttention(c.dim, heads=c.attention.heads, dropout=c.dropout.attention)
+        writer = AttentiveDecoder(target, c.dim, layers=count, cross_attn=look, dropout=drop)
+    else:
+        writer = PlainDecoder(target, c.dim, layers=count, dropout=drop)
+    return RecurrentSeq2Seq(reader, writer, language_model(c, target))
+
+
+def convolutional(c: ModelConfig) -> ConvolutionalSeq2Seq:
+    """Gated convolutions on both sides, attention in every decoder layer."""
+    source, target = fronts(c)
+    drop = c.dropout.residual
+
+    def reading() -> ConvolutionalEncoderLayer:
+        return ConvolutionalEncoderLayer(c.dim, kernel=c.kernel, dropout=drop)
+
+    def writing() -> ConvolutionalDecoderLayer:
+        look = HopAttention(c.dim, heads=c.attention.heads, dropout=c.dropout.attention)
+        return ConvolutionalDecoderLayer(c.dim, kernel=c.kernel, cross_attn=look, dropout=drop)
+
+    reader = ConvolutionalEncoder(source, repeat(reading, c.layers, c.share_layers))
+    layers = repeat(writing, _decoder_layers(c), c.share_layers)
+    writer = ConvolutionalDecoder(target, layers, kernel=c.kernel, dropout=drop)
+    return ConvolutionalSeq2Seq(reader, writer, language_model(c, target))
+
+
+def sequence_autoencoder(c: ModelConfig) -> SequenceAutoencoder:
+    """An encoder averaged to one code, and a stack that makes the tokens of it."""
+    inputs = front(c)
+    position = embedded_position(c.decoder_position or c.position, c.max_len, c.dim) or positions.NoPosition()
+    outputs = CodeFrontend(c.bottleneck, c.dim, position, c.dropout.embedding)
+    return SequenceAutoencoder(
+        encoder(c, inputs),
+        decoder(c, outputs, cross=False),
+        language_model(c, inputs),
+        dim=c.dim,
+        bottleneck=c.bottleneck,
+        max_len=c.max_len,
+    )
+
+
+def picture_autoencoder(c: ModelConfig) -> VectorAutoencoder:
+    """Pictures as plain rows of numbers through layers that all see everything."""
+    return VectorAutoencoder(
+        (c.front.channels, c.front.picture, c.front.picture),
+        c.bottleneck,
+        hidden_dim=c.hidden_dim,
+        layers=c.layers,
+        activation=ACTIVATIONS[c.activation],
+    )
+
+
+def autoencoder(c: ModelConfig) -> SequenceAutoencoder | VectorAutoencoder:
+    """What the front end reads decides which numbers are said again."""
+    makers: dict[str, Callable[[ModelConfig], SequenceAutoencoder | VectorAutoencoder]] = {
+        "tokens": sequence_autoencoder,
+        "patches": picture_autoencoder,
+    }
+    if c.front.kind not in makers:
+        raise ValueError(f"an autoencoder says {' or '.join(makers)} again, not {c.front.kind}; set front.kind")
+    return makers[c.front.kind](c)
+
+
 SHAPES: dict[str, Callable[[ModelConfig], nn.Module]] = {
     "encoder-decoder": encoder_decoder,
     "encoder": encoder_only,
     "decoder": decoder_only,
-    "lstm": RecurrentSeq2Seq.from_config,
-    "convolution": ConvolutionalSeq2Seq.from_config,
-    "autoencoder": Autoencoder.from_config,
+    "lstm": recurrent,
+    "convolution": convolutional,
+    "autoencoder": autoencoder,
 }
 
 
@@ -105,8 +185,12 @@ def decoder(c: ModelConfig, inputs: nn.Module, *, cross: bool) -> Decoder:
             residual=residual(c),
         )
 
-    count = c.layers if c.decoder_layers is None else c.decoder_layers
-    return Decoder(inputs, repeat(layer, count, c.share_layers), final_norm(c), window=c.attention.window)
+    layers = repeat(layer, _decoder_layers(c), c.share_layers)
+    return Decoder(inputs, layers, final_norm(c), window=c.attention.window)
+
+
+def _decoder_layers(c: ModelConfig) -> int:
+    return c.layers if c.decoder_layers is None else c.decoder_layers
 
 
 def repeat(layer: Callable[[], Layer], count: int, share: bool) -> list[Layer]:
@@ -152,6 +236,14 @@ def final_norm(c: ModelConfig) -> nn.Module | None:
 def front(c: ModelConfig) -> nn.Module:
     """The first layer of what reads the input."""
     return FRONTS[c.front.kind](c)
+
+
+def fronts(c: ModelConfig) -> tuple[nn.Module, TokenFrontend]:
+    """Source and target front ends, with one table for both if all are tied."""
+    source = front(c)
+    shared = source.embed if isinstance(source, TokenFrontend) and c.embedding.tie == "all" else None
+    target = token_front(c, c.target_vocab_size or c.vocab_size, c.decoder_position or c.position, embed=shared)
+    return source, target
 
 
 def token_front(

@@ -127,11 +127,13 @@ class ModelConfig:
     embedding: EmbeddingConfig = field(default_factory=EmbeddingConfig)
     front: FrontConfig = field(default_factory=FrontConfig)
     head: HeadConfig = field(default_factory=HeadConfig)
+    kernel: int = 3  # convolution: how many neighbours a layer mixes
+    bottleneck: int = 32  # autoencoder: how many numbers the code has
     share_layers: bool = False  # ALBERT: one layer, run `layers` times
     init_std: float | None = None  # normal with this deviation; None = Xavier for matrices, 1/√dim for tables
 
     def __post_init__(self) -> None:
-        for name in ("dim", "hidden_dim", "layers", "max_len"):
+        for name in ("dim", "hidden_dim", "layers", "max_len", "kernel", "bottleneck"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         if self.front.kind == "tokens" and self.vocab_size < 1:

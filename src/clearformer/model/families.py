@@ -189,9 +189,17 @@ def whisper(**sizes: Any) -> ModelConfig:
 
 
 def lstm(**sizes: Any) -> ModelConfig:
-    """The recurrent baseline: bidirectional LSTM encoder, LSTM decoder with additive attention (Bahdanau et al., 2015).
-    attention.cross = False takes the attention away (Sutskever et al., 2014)."""
-    return _family("lstm", sizes, shape="lstm", layers=2, attention=AttentionConfig(heads=1))
+    """The recurrent baseline: bidirectional LSTM encoder, LSTM decoder with additive attention (Bahdanau et al., 2015)
+    and input feeding (Luong et al., 2015). attention.cross = False takes the attention away (Sutskever et al., 2014).
+    """
+    return _family(
+        "lstm",
+        sizes,
+        shape="lstm",
+        layers=2,
+        attention=AttentionConfig(heads=1),
+        position=PositionConfig(kind="none"),
+    )
 
 
 def convolution(**sizes: Any) -> ModelConfig:
@@ -206,8 +214,19 @@ def convolution(**sizes: Any) -> ModelConfig:
 
 
 def autoencoder(**sizes: Any) -> ModelConfig:
-    """A bottleneck that has to say the input again."""
-    return _family("autoencoder", sizes, shape="autoencoder", layers=2)
+    """A bottleneck that has to say the input again: tokens, or, with front.kind = "patches", pictures.
+
+    Gated, because a word and its place have to be multiplied before places can be averaged into one code.
+    """
+    return _family(
+        "autoencoder",
+        sizes,
+        shape="autoencoder",
+        layers=2,
+        activation="silu",
+        gated=True,
+        embedding=EmbeddingConfig(scale=True),
+    )
 
 
 FAMILIES: dict[str, Callable[..., ModelConfig]] = {
