@@ -9,6 +9,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from clearformer.model.attention import Attention
 from clearformer.model.heads import LanguageModel
 from clearformer.model.layers import DecoderLayer, EncoderLayer
 
@@ -19,7 +20,8 @@ def initialise(model: nn.Module, *, std: float | None, residual_layers: int) -> 
 
     std None: Xavier for matrices and 1/√D for tables (the 2017 recipe: a table that is also the output layer must not
     start with logits of size √D). A number: normal with that deviation, and the last matrix of each residual branch
-    smaller by √(2·layers), so that the sum over depth keeps its size (GPT-2).
+    smaller by √(2·layers), so that the sum over depth keeps its size (GPT-2). Where attention has a scale of its own,
+    the queries make up for it, so that every fresh model starts with scores of the same size (T5).
     """
     for module in model.modules():
         if isinstance(module, nn.Linear):
@@ -35,6 +37,8 @@ def initialise(model: nn.Module, *, std: float | None, residual_layers: int) -> 
             for name, weight in module.named_parameters():
                 if name.endswith(("out_proj.weight", "down_proj.weight")):
                     nn.init.normal_(weight, std=std / math.sqrt(2 * residual_layers))
+        if isinstance(module, Attention) and module.scale is not None:
+            module.q_proj.weight.div_(module.scale * math.sqrt(module.heads.key_dim))
 
 
 def _draw(weight: Tensor, std: float | None) -> None:
