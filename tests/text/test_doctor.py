@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import os
 import random
+import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -216,6 +218,18 @@ def test_gzip_is_read_whatever_the_name(tmp_path):
     assert examine(source, packed).of(Kind.BLANK_TARGET)[0].line == 5
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_can_be_examined_though_it_cannot_be_read_twice(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    content = gzip.compress(b"the same line\nthe same line\n")
+    writer = threading.Thread(target=pipe.write_bytes, args=(content,))
+    writer.start()
+    report = examine(pipe)
+    writer.join()
+    assert [(found.kind, found.line, found.excerpt) for found in report.findings] == [(Kind.DUPLICATE, 2, "")]
+
+
 def test_a_truncated_gzip_is_fatal_and_not_an_unequal_count(tmp_path):
     source, target = healthy().write(tmp_path)
     packed = tmp_path / "a.de.gz"
@@ -322,3 +336,16 @@ def test_a_reader_can_see_that_nothing_was_skipped(tmp_path):
     report = examine(*corpus.write(tmp_path))
     assert report.left_out[Reason.BLANK_TARGET] == corpus.target.count(b"")
     assert report.kept == 1000 - corpus.target.count(b"")
+
+
+@pytest.mark.corpora
+def test_multi30k_has_two_captions_without_a_translation():
+    """Two German captions are "@@"; everything else of the published files is fit."""
+    folder = Path(os.environ["CLEARFORMER_DATA"]) / "multi30k" / "raw"
+    report = examine(folder / "train.en.gz", folder / "train.de.gz")
+    assert report.lines == {str(folder / f"train.{side}.gz"): 29_000 for side in ("en", "de")}
+    assert [(finding.line, finding.excerpt) for finding in report.of(Kind.LENGTH_RATIO)] == [
+        (16510, "@@"),
+        (16664, "@@"),
+    ]
+    assert (report.kept, report.left_out) == (28_998, {Reason.LENGTH_RATIO: 2})

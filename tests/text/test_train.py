@@ -3,11 +3,13 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clearformer.text.lines import read_lines
 from clearformer.text.normalise import normalise
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.text.train import TokenizerConfig, train, train_from
@@ -164,3 +166,15 @@ def test_training_text_may_contain_anything(sentences):
         tokenizer = train(kind, sentences + odd, 420)
         for text in odd:
             assert tokenizer.decode(tokenizer.encode(text).ids) == text
+
+
+@pytest.mark.corpora
+@pytest.mark.parametrize("kind", ["bpe", "unigram", "character", "byte"])
+def test_a_real_corpus_comes_back_line_by_line(kind):
+    """Moses-tokenised, lower-cased English and German (&apos;, @-@, double spaces), and Chinese."""
+    folder = Path(os.environ["CLEARFORMER_DATA"])
+    names = ["multi30k/tok/val.lc.norm.tok.en.gz", "multi30k/tok/val.lc.norm.tok.de.gz", "zh-en/val.zh.gz"]
+    texts = [line for name in names for line in read_lines(folder / name)]
+    tokenizer = train(kind, texts, 2000)
+    assert len(texts) > 3000
+    assert tokenizer.decode_batch(tokenizer.ids(texts)) == texts

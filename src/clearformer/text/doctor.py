@@ -6,8 +6,8 @@ calls left out is what training leaves out, because both ask `classify_pair`.
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import zip_longest
+from collections.abc import Iterator, Sequence
+from itertools import islice, zip_longest
 from pathlib import Path
 
 from clearformer.text.characters import suspects
@@ -53,7 +53,7 @@ class _Side:
 
     def __init__(self, path: Path, notebook: Notebook) -> None:
         self.path = path
-        self.lengths = array("L")
+        self.lengths = array("I")
         self.complete = True  # read to its end; False when the file is damaged or cannot be opened
         self.scripts_here: frozenset[str] = frozenset()
         self._scripts = ScriptTally(notebook.examples)
@@ -178,7 +178,7 @@ def _note_counts(source: _Side, target: _Side, notebook: Notebook) -> None:
         return  # a file that could not be read to its end has said so
     longer = source if source.count > target.count else target
     line = first_suspicious_line(source.lengths, target.lengths)
-    text = next(_texts_at(longer.path, [line]), "")
+    [text] = _texts_at(longer.path, [line])
     detail = f"{source.count:,} lines against {target.count:,}; they seem to part at line {line:,}"
     notebook.note(Kind.UNEQUAL_COUNTS, longer.path, line, detail, text)
 
@@ -193,7 +193,7 @@ def _note_swaps(source: _Side, target: _Side, swaps: SwapTally, notebook: Notebo
 def _note_duplicates(path: Path, hashes: "array[int]", notebook: Notebook) -> None:
     repeats = find_repeats(hashes, notebook.examples)
     texts = _texts_at(path, [line for line, _ in repeats.examples])
-    for (line, first), text in zip(repeats.examples, texts, strict=False):
+    for (line, first), text in zip(repeats.examples, texts, strict=True):
         notebook.note(Kind.DUPLICATE, path, line, f"first on line {first:,}", text)
     notebook.add_uncited(Kind.DUPLICATE, repeats.count - len(repeats.examples))
 
@@ -201,18 +201,16 @@ def _note_duplicates(path: Path, hashes: "array[int]", notebook: Notebook) -> No
 def _note_many_targets(path: Path, sources: "array[int]", pairs: "array[int]", notebook: Notebook) -> None:
     repeats = find_many_targets(sources, pairs, notebook.examples)
     texts = _texts_at(path, [line for line, _ in repeats.examples])
-    for (line, first), text in zip(repeats.examples, texts, strict=False):
+    for (line, first), text in zip(repeats.examples, texts, strict=True):
         notebook.note(Kind.MANY_TARGETS, path, line, f"has another target on line {first:,}", text)
     notebook.add_uncited(Kind.MANY_TARGETS, repeats.count - len(repeats.examples))
 
 
-def _texts_at(path: Path, numbers: Iterable[int]) -> Iterator[str]:
-    """Read a few lines again, in ascending order: cheaper than remembering all of them."""
-    wanted = iter(numbers)
-    number = next(wanted, None)
-    for here, line in enumerate(read_quietly(path), start=1):
-        if number is None:
-            return
-        if here == number:
-            yield line
-            number = next(wanted, None)
+def _texts_at(path: Path, numbers: Sequence[int]) -> list[str]:
+    """Read a few lines again: cheaper than remembering all of them. A pipe cannot be read twice and shows nothing."""
+    found = dict.fromkeys(numbers, "")
+    last = max(numbers, default=0) if path.is_file() else 0
+    for number, line in enumerate(islice(read_quietly(path), last), start=1):
+        if number in found:
+            found[number] = line
+    return [found[number] for number in numbers]

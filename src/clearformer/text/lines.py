@@ -11,7 +11,9 @@ import io
 import logging
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 from clearformer.text.findings import Finding, Kind, Severity, excerpt
 
@@ -64,16 +66,18 @@ def read_quietly(path: Path | str) -> Iterator[str]:
     return read_lines(path, lambda *_: None)
 
 
-def _opened(path: Path) -> io.BufferedReader:
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
     """The first two bytes decide, not the name: no UTF-8 text begins like gzip."""
-    file = path.open("rb")
-    if file.peek(2)[:2] == b"\x1f\x8b":
-        file.close()
-        return io.BufferedReader(gzip.open(path, "rb"))  # readline in C instead of in Python
-    return file
+    with path.open("rb") as file:
+        if file.peek(2)[:2] == b"\x1f\x8b":
+            with io.BufferedReader(gzip.GzipFile(fileobj=file)) as unpacked:  # readline in C instead of in Python
+                yield unpacked
+        else:
+            yield file
 
 
-def _raw_lines(file: io.BufferedReader) -> Iterator[tuple[bytes, int]]:
+def _raw_lines(file: IO[bytes]) -> Iterator[tuple[bytes, int]]:
     """Each line with its end, and how many bytes it takes in the file (more than it has if it was cut)."""
     while raw := file.readline(MAX_LINE_BYTES):
         size = len(raw)

@@ -32,10 +32,10 @@ def count_characters(texts: Iterable[str]) -> Counter[str]:
 
 def choose_alphabet(counts: Counter[str], room: int, min_frequency: int, always: Iterable[str] = ASCII) -> list[str]:
     """The characters worth a piece: `always`, then the most frequent that fit; ties go by code point, not by chance."""
-    kept = list(dict.fromkeys(always))
+    kept = dict.fromkeys(always)
     frequent = [
         character
         for character, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-        if count >= min_frequency and character not in set(kept)
+        if count >= min_frequency and character not in kept
     ]
-    return kept + frequent[: max(0, room - len(kept))]
+    return [*kept, *frequent[: max(0, room - len(kept))]]
