@@ -239,9 +239,9 @@ def front(c: ModelConfig) -> nn.Module:
 
 
 def fronts(c: ModelConfig) -> tuple[nn.Module, TokenFrontend]:
-    """Source and target front ends, with one table for both if all are tied."""
+    """Source and target front ends, with one table for both if they are tied."""
     source = front(c)
-    shared = source.embed if isinstance(source, TokenFrontend) and c.embedding.tie == "all" else None
+    shared = source.embed if isinstance(source, TokenFrontend) and c.embedding.tie in ("all", "inputs") else None
     target = token_front(c, c.target_vocab_size or c.vocab_size, c.decoder_position or c.position, embed=shared)
     return source, target
 
@@ -330,7 +330,8 @@ def score_position(
 def language_model(c: ModelConfig, inputs: nn.Module) -> heads.LanguageModel:
     """Scores for every token, by the embedding's own table unless untied."""
     width = c.embedding.dim or c.dim
-    table = inputs.embed.weight if isinstance(inputs, TokenFrontend) and c.embedding.tie != "none" else None
+    tied = c.embedding.tie in ("all", "output")
+    table = inputs.embed.weight if tied and isinstance(inputs, TokenFrontend) else None
     transform = None
     if c.head.transform:
         transform = nn.Sequential(nn.Linear(c.dim, width), _Apply(ACTIVATIONS[c.activation]), norm(c, width))

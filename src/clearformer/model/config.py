@@ -75,7 +75,8 @@ class EmbeddingConfig:
     scale: bool = False  # multiply by √dim
     types: int = 0  # BERT: a vector for each segment type
     norm: bool = False  # a norm after the sum of vectors, positions and types
-    tie: Literal["all", "output", "none"] = "all"  # source = target = output table; target = output; three tables
+    # which tables are one: source = target = output, source = target (T5 1.1), target = output, or none
+    tie: Literal["all", "inputs", "output", "none"] = "all"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,14 +137,47 @@ class ModelConfig:
         for name in ("dim", "hidden_dim", "layers", "max_len", "kernel", "bottleneck"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if self.front.kind == "tokens" and self.vocab_size < 1:
-            raise ValueError("vocab_size must say how many tokens there are")
+        for name in ("decoder_layers", "target_vocab_size"):
+            if getattr(self, name) is not None and getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, or left out, not {getattr(self, name)}")
+        if self.attention.heads < 1:
+            raise ValueError(f"attention.heads must be at least 1, not {self.attention.heads}")
         if self.attention.head_dim is None and self.dim % self.attention.heads:
             raise ValueError(
                 f"{self.attention.heads} heads do not divide a width of {self.dim}; choose a divisor or set head_dim"
             )
-        for site, rate in vars(self.dropout).items():
+        for site, rate in {**vars(self.dropout), "head": self.head.dropout}.items():
             if not 0 <= rate < 1:
                 raise ValueError(f"dropout.{site} must be at least 0 and below 1, not {rate}")
+        self._check_vocabulary()
+        self._check_head()
+
+    def _check_vocabulary(self) -> None:
+        writes = self.shape not in ("encoder", "autoencoder") or self._scores_tokens
+        if (self.front.kind == "tokens" or writes) and self.vocab_size < 1:
+            raise ValueError("vocab_size must say how many tokens there are")
+        if self.shape == "decoder" and self.front.kind != "tokens":
+            raise ValueError(f"a decoder alone reads tokens, not {self.front.kind}; give it an encoder")
+        shared = self.embedding.tie in ("all", "inputs") and self.front.kind == "tokens"
+        if shared and self.target_vocab_size not in (None, self.vocab_size):
+            raise ValueError(
+                f"source ({self.vocab_size} tokens) and target ({self.target_vocab_size}) cannot share one table; "
+                'set embedding.tie to "output" or "none"'
+            )
+
+    def _check_head(self) -> None:
         if self.head.kind in ("class", "tags", "boxes", "masks") and self.head.labels < 1:
             raise ValueError(f"a head for {self.head.kind} needs head.labels, the number of classes")
+        if self.head.kind in ("masks", "pixels") and self.front.kind != "patches":
+            raise ValueError(f"a head for {self.head.kind} paints pictures; set front.kind to patches")
+        if self.shape == "encoder-decoder" and self.head.kind != "language-model":
+            raise ValueError(f"an encoder–decoder writes tokens and has no head for {self.head.kind}; use an encoder")
+        narrow = self.embedding.dim not in (None, self.dim)
+        if narrow and self._scores_tokens and not self.head.transform:
+            raise ValueError(
+                f"states of width {self.dim} do not fit a table of width {self.embedding.dim}; set head.transform"
+            )
+
+    @property
+    def _scores_tokens(self) -> bool:
+        return self.shape != "autoencoder" and self.head.kind == "language-model"

@@ -1,0 +1,77 @@
+"""Configurations: what cannot be built is refused at once, with the field, the value and the remedy."""
+
+from dataclasses import FrozenInstanceError, fields, is_dataclass
+
+import pytest
+
+from clearformer.model.config import (
+    AttentionConfig,
+    DropoutConfig,
+    EmbeddingConfig,
+    FrontConfig,
+    HeadConfig,
+    ModelConfig,
+)
+
+TOKENS = {"vocab_size": 10, "dim": 16, "hidden_dim": 32, "layers": 2, "attention": AttentionConfig(heads=4)}
+PICTURES = FrontConfig(kind="patches", picture=8, patch=4)
+
+
+@pytest.mark.parametrize(
+    ("choices", "sentence"),
+    [
+        ({"attention": AttentionConfig(heads=3)}, "3 heads do not divide a width of 16; choose a divisor"),
+        ({"attention": AttentionConfig(heads=0)}, "attention.heads must be at least 1, not 0"),
+        ({"dim": 0}, "dim must be at least 1, not 0"),
+        ({"layers": -1}, "layers must be at least 1, not -1"),
+        ({"decoder_layers": 0}, "decoder_layers must be at least 1, or left out, not 0"),
+        ({"vocab_size": 0}, "vocab_size must say how many tokens there are"),
+        ({"vocab_size": 0, "front": FrontConfig(kind="sound")}, "vocab_size must say how many tokens there are"),
+        ({"target_vocab_size": 12}, r'source \(10 tokens\) and target \(12\) cannot share one table; set'),
+        ({"dropout": DropoutConfig(attention=1.0)}, r"dropout.attention must be at least 0 and below 1, not 1.0"),
+        ({"dropout": DropoutConfig(residual=-0.1)}, r"dropout.residual must be at least 0 and below 1, not -0.1"),
+        ({"head": HeadConfig(dropout=2.0)}, r"dropout.head must be at least 0 and below 1, not 2.0"),
+        ({"shape": "encoder", "head": HeadConfig(kind="class")}, "a head for class needs head.labels, the number of"),
+        ({"shape": "encoder", "head": HeadConfig(kind="tags")}, "a head for tags needs head.labels"),
+        ({"shape": "encoder", "head": HeadConfig(kind="pixels")}, "a head for pixels paints pictures; set front.kind"),
+        ({"head": HeadConfig(kind="class", labels=2)}, "an encoder–decoder writes tokens and has no head for class"),
+        ({"shape": "decoder", "front": PICTURES}, "a decoder alone reads tokens, not patches; give it an encoder"),
+        ({"embedding": EmbeddingConfig(dim=8)}, "states of width 16 do not fit a table of width 8; set head.transform"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_built_is_refused(choices, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        ModelConfig(**TOKENS | choices)
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {},
+        {"attention": AttentionConfig(heads=3, head_dim=8)},
+        {"target_vocab_size": 12, "embedding": EmbeddingConfig(tie="output")},
+        {"target_vocab_size": 10},
+        {"embedding": EmbeddingConfig(dim=8), "head": HeadConfig(transform=True)},
+        {"shape": "encoder", "vocab_size": 0, "front": PICTURES, "head": HeadConfig(kind="class", labels=2)},
+    ],
+)
+def test_what_can_be_built_is_not(choices):
+    ModelConfig(**TOKENS | choices)
+
+
+def test_configurations_are_frozen_and_take_keywords_only():
+    config = ModelConfig(**TOKENS)
+    with pytest.raises(FrozenInstanceError):
+        config.dim = 8
+    with pytest.raises(TypeError):
+        ModelConfig("transformer")
+    parts = [getattr(config, field.name) for field in fields(config) if is_dataclass(getattr(config, field.name))]
+    assert len(parts) == 7
+    for part in parts:
+        with pytest.raises(FrozenInstanceError):
+            setattr(part, fields(part)[0].name, None)
+
+
+def test_one_rate_everywhere():
+    assert set(vars(DropoutConfig.everywhere(0.3)).values()) == {0.3}
+    assert set(vars(DropoutConfig())) == {"embedding", "attention", "activation", "residual"}  # the four sites
