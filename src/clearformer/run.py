@@ -6,8 +6,10 @@ bits.
 """
 
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors.torch import load_file
 from torch import nn
 
 from clearformer import __version__, bundle, settings, storage
@@ -23,17 +24,18 @@ from clearformer.bundle import Bundle
 from clearformer.data import fetch
 from clearformer.data.batching import BatchingConfig, DataPlan
 from clearformer.data.collate import Batch, collate_pairs
-from clearformer.data.corpora import ParallelFiles
-from clearformer.data.shards import ShardedPairs
-from clearformer.data.tokenise import Encoder, prepare
+from clearformer.data.corpora import CorpusError, JoinedFiles, ParallelFiles
+from clearformer.data.locks import only_one
+from clearformer.data.shards import Manifest, ShardedPairs
+from clearformer.data.tokenise import Encoder, OnProgress, prepare
 from clearformer.evaluation.translation import quick_bleu, tokenisation
 from clearformer.model.build import build
 from clearformer.model.weights import put_weights
 from clearformer.recipe import DataConfig, Recipe, model_config
-from clearformer.text.doctor import read_lines
+from clearformer.text.doctor import Severity, examine, read_lines
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.text.train import train_from
-from clearformer.training.checkpoint import Checkpoints, Progress
+from clearformer.training.checkpoint import finished_weights
 from clearformer.training.distributed import Ranks
 from clearformer.training.loop import Loop, Report, Task
 from clearformer.training.loss import Loss, cross_entropy, perplexity, r_drop
@@ -57,20 +59,26 @@ def train(
     recipe: Recipe, out: Path, *, resume: bool = False, base: Path = Path(), watchers: Watchers | None = None
 ) -> Path:
     """Train as the recipe says; returns the finished model folder. base: where relative file names start from."""
-    watchers = watchers or Watchers()
-    ranks = Ranks()
     if not resume and (out / "checkpoints").exists():
         raise ValueError(f"{out} holds a run already; go on with --resume, or choose another --out")
+    ranks = Ranks()
+    try:
+        with alone_in(out) if ranks.first else nullcontext():
+            return _train(recipe, out, ranks, resume=resume, base=base, watchers=watchers or Watchers())
+    finally:
+        ranks.close()
+
+
+def _train(recipe: Recipe, out: Path, ranks: Ranks, *, resume: bool, base: Path, watchers: Watchers) -> Path:
     data = locate(recipe.data, base)
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "recipe.toml").write_text(settings.to_toml(settings.to_plain(recipe)), encoding="utf-8")
-    source, target = vocabularies(recipe, data, out / "vocabulary")
-    corpus = prepare(
-        ParallelFiles(source=data.train_source, target=data.train_target),
-        out / "shards",
-        encoder=Encoder(source=source, target=target, max_len=recipe.data.max_length),
-        on_progress=watchers.prepare,
-    )
+    with ranks.first_then_others():
+        if ranks.first:
+            keep_recipe(replace(recipe, data=seen_from(out, recipe.data, base)), out, resume=resume)
+            if not resume:
+                check(data.train)
+        source, target = vocabularies(recipe, data, out / "vocabulary", anew=ranks.first and not resume)
+        encoder = Encoder(source=source, target=target, max_len=recipe.data.max_length)
+        corpus = prepare_pairs(data.train, out / "shards", encoder, resume=resume, on_progress=watchers.prepare)
     config = model_config(
         recipe.model,
         vocab_size=source.vocab_size,
@@ -91,9 +99,32 @@ def train(
         log.info("going on from step %d", loop.resume())
     with Stop() as stop:
         progress = loop.run(watch=watchers.train, stop=stop)
-    if stop.asked:
+    if not loop.done():
         raise Interrupted(f"stopped at step {progress.step:,} and saved; go on with --resume --out {out}")
-    return finish(recipe, made, out, progress)
+    if ranks.first:
+        finish(recipe, made, loop, out / "model")
+    ranks.wait()
+    return out / "model"
+
+
+@contextmanager
+def alone_in(out: Path) -> Iterator[None]:
+    """Keep a second process out of a run's folder, and clear up after one that was killed there."""
+    try:
+        with only_one(out / ".lock", wait_seconds=0):
+            storage.sweep(out)
+            yield
+    except TimeoutError:
+        raise ValueError(f"another process is training in {out}; wait for it, or choose another --out") from None
+
+
+def keep_recipe(recipe: Recipe, out: Path, *, resume: bool) -> None:
+    """Write the recipe down as resolved; name what differs from the one that the run was started with."""
+    path, text = out / "recipe.toml", settings.to_toml(settings.to_plain(recipe))
+    if resume and path.exists() and (before := path.read_text(encoding="utf-8")) != text:
+        changed = sorted(set(text.splitlines()) - set(before.splitlines()))
+        log.warning("the recipe is not the one that this run was started with; now it says: %s", "; ".join(changed))
+    path.write_text(text, encoding="utf-8")
 
 
 class Interrupted(Exception):  # noqa: N818 - it is not an error
@@ -104,27 +135,75 @@ class Interrupted(Exception):  # noqa: N818 - it is not an error
 class Files:
     """Where a recipe's text is."""
 
-    train_source: Path
-    train_target: Path
+    train: JoinedFiles
     dev_source: Path
     dev_target: Path
 
 
 def locate(data: DataConfig, base: Path) -> Files:
     """Find a recipe's files: in the folder of its corpus, or relative to the recipe."""
-    folder = fetch.get(data.corpus) if data.corpus else base
-    names = ("train_source", "train_target", "dev_source", "dev_target")
-    missing = [name for name in names if not getattr(data, name)]
+    missing = [name for name in ("train_source", "train_target", "dev_source", "dev_target") if not getattr(data, name)]
     if missing:
         raise ValueError(f"the recipe's [data] section needs {', '.join(missing)}")
-    return Files(**{name: folder / getattr(data, name) for name in names})
+    sources, targets = _several(data.train_source), _several(data.train_target)
+    if len(sources) != len(targets):
+        raise ValueError(
+            f"the recipe's data.train_source names {len(sources)} files but data.train_target {len(targets)}; "
+            "each needs its partner, in the same order"
+        )
+    folder = fetch.get(data.corpus) if data.corpus else base
+    pairs = zip(sources, targets, strict=True)
+    return Files(
+        train=JoinedFiles(
+            parts=tuple(ParallelFiles(source=folder / left, target=folder / right) for left, right in pairs)
+        ),
+        dev_source=folder / data.dev_source,
+        dev_target=folder / data.dev_target,
+    )
 
 
-def vocabularies(recipe: Recipe, data: Files, folder: Path) -> tuple[Tokenizer, Tokenizer]:
+def seen_from(folder: Path, data: DataConfig, base: Path) -> DataConfig:
+    """The same files by their names from another folder, so that the recipe kept there can be run again."""
+    if data.corpus:
+        return data
+
+    def moved(name: str) -> str:
+        return os.path.relpath(base / name, folder) if name and not Path(name).is_absolute() else name
+
+    def all_moved(names: str | tuple[str, ...]) -> str | tuple[str, ...]:
+        return moved(names) if isinstance(names, str) else tuple(moved(name) for name in names)
+
+    return replace(
+        data,
+        train_source=all_moved(data.train_source),
+        train_target=all_moved(data.train_target),
+        dev_source=moved(data.dev_source),
+        dev_target=moved(data.dev_target),
+        test_source=moved(data.test_source),
+        test_target=moved(data.test_target),
+    )
+
+
+def _several(names: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else names
+
+
+def check(corpus: JoinedFiles) -> None:
+    """Let the doctor look at the text first: what stops training is raised, what is left out is logged."""
+    for part in corpus.parts:
+        report = examine(part.source, part.target)
+        if report.fatal:
+            worst = next(finding for finding in report.findings if finding.kind.severity is Severity.FATAL)
+            raise CorpusError(str(worst))
+        log.info("%s: %s", " and ".join(file.name for file in part.files), report.balance)
+
+
+def vocabularies(recipe: Recipe, data: Files, folder: Path, *, anew: bool) -> tuple[Tokenizer, Tokenizer]:
     """Learn the vocabularies from the training text, or take those that this run made before."""
     names = ["joint"] if recipe.joint else ["source", "target"]
-    if not folder.exists():
-        sides = [[data.train_source, data.train_target]] if recipe.joint else [[data.train_source], [data.train_target]]
+    if anew or not folder.exists():
+        sources, targets = ([getattr(part, side) for part in data.train.parts] for side in ("source", "target"))
+        sides = [sources + targets] if recipe.joint else [sources, targets]
         with storage.new_folder(folder) as aside:
             for name, files in zip(names, sides, strict=True):
                 made = train_from(recipe.vocabulary, _Lines(files))
@@ -135,6 +214,18 @@ def vocabularies(recipe: Recipe, data: Files, folder: Path) -> tuple[Tokenizer, 
         Tokenizer.load(folder / f"{name}.json", storage.read_json(folder / f"{name}.facts.json")) for name in names
     ]
     return loaded[0], loaded[-1]
+
+
+def prepare_pairs(
+    corpus: JoinedFiles, folder: Path, encoder: Encoder, *, resume: bool, on_progress: OnProgress
+) -> ShardedPairs:
+    """Tokenise the training text, or take what this run made before; a run goes on with the same text or not at all."""
+    before = Manifest.read(folder).made_from if resume and folder.exists() else None
+    pairs = prepare(corpus, folder, encoder=encoder, on_progress=on_progress)
+    if before is not None and before != pairs.manifest.made_from:
+        names = ", ".join(map(str, corpus.files))
+        raise ValueError(f"{names}: not the text that the run was begun with (see {folder}); begin anew")
+    return pairs
 
 
 class _Lines:
@@ -233,22 +324,21 @@ class Validation:
         return nll, tokens
 
 
-def finish(recipe: Recipe, made: Bundle, out: Path, progress: Progress) -> Path:
-    """The finished model folder: the mean of the last checkpoints, or the best one."""
-    checkpoints = Checkpoints(out / "checkpoints", keep=10**9)
-    count = recipe.training.average
-    steps = checkpoints.steps()[-count:] if count > 1 else [progress.best_step or progress.step]
-    file = "ema.safetensors" if recipe.training.optimiser.ema else "model.safetensors"
-    put_weights(made.model, average(load_file(checkpoints.path(step) / file) for step in steps))
-    bundle.save(made, out / "model")
-    return out / "model"
+def finish(recipe: Recipe, made: Bundle, loop: Loop[Batch], folder: Path) -> None:
+    """Write the finished model folder: the mean of the last checkpoints, or the best one."""
+    progress, checkpoints, count = loop.training.progress, loop.checkpoints, recipe.training.average
+    trained = [step for step in checkpoints.planned_steps(progress.step) if step > 0]
+    best = [progress.step if progress.best is None else progress.best_step]
+    paths = [checkpoints.path(step) for step in (trained[-count:] if count > 1 else best)]
+    put_weights(made.model, average(finished_weights(path) for path in paths))
+    bundle.save(made, folder)
 
 
 def _provenance(recipe: Recipe) -> dict[str, Any]:
     facts = {
         "recipe": recipe.name,
         "seed": recipe.training.seed,
-        "data": recipe.data.corpus or Path(recipe.data.train_source).name,
+        "data": recipe.data.corpus or ", ".join(Path(name).name for name in _several(recipe.data.train_source)),
         "source_language": recipe.data.source_language,
         "target_language": recipe.data.target_language,
         "attribution": recipe.data.attribution,

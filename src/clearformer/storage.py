@@ -7,13 +7,18 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
 MANIFEST = "manifest.json"
-_ASIDE = ".writing-"
+_ASIDE = ".writing-"  # on its way in, or on its way out: of no value after a crash
+_REPLACED = ".replaced-"  # a folder whose successor is about to take its name: valuable until it has
 
 
 class DamagedError(ValueError):
@@ -27,10 +32,10 @@ def new_folder(path: Path) -> Iterator[Path]:
     An existing folder at `path` is replaced only once the new one is safe on disk. If the block fails, nothing changes.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.parent / f"{_ASIDE}{path.name}-{os.getpid()}"
-    shutil.rmtree(aside, ignore_errors=True)
-    aside.mkdir()
+    aside = _aside(path)
+    discard(aside)
     try:
+        aside.mkdir()
         yield aside
         write_json(aside / MANIFEST, {"files": {file.name: _describe(file) for file in sorted(aside.iterdir())}})
         for file in aside.iterdir():
@@ -38,12 +43,13 @@ def new_folder(path: Path) -> Iterator[Path]:
         _flush(aside)
         _put(aside, path)
     except OSError as error:
-        shutil.rmtree(aside, ignore_errors=True)
+        discard(aside)
         raise OSError(
-            error.errno, f"{path} could not be written ({error.strerror}); what was there before is intact"
+            f"{path} could not be written: {error.strerror or error}; what was there before is intact, make room and "
+            "start again"
         ) from error
     except BaseException:
-        shutil.rmtree(aside, ignore_errors=True)
+        discard(aside)
         raise
 
 
@@ -64,27 +70,52 @@ def verify(path: Path) -> None:
 def read_manifest(path: Path) -> dict[str, dict[str, Any]]:
     """File names with their sizes and checksums."""
     try:
-        files: dict[str, dict[str, Any]] = json.loads((path / MANIFEST).read_text(encoding="utf-8"))["files"]
+        files: dict[str, dict[str, Any]] = dict(json.loads((path / MANIFEST).read_text(encoding="utf-8"))["files"])
     except FileNotFoundError as error:
         raise DamagedError(f"{path} has no {MANIFEST}: it was not written by clearformer, or not to its end") from error
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedError(f"{path / MANIFEST} cannot be read; get the folder anew") from error
     for name in files:
-        if name != Path(name).name:
+        if name != Path(name).name or "\\" in name or "\0" in name:
             raise DamagedError(f"{path / MANIFEST} names {name!r}, which is not a plain file name; refused")
     return files
 
 
 def sweep(parent: Path) -> None:
-    """Remove what an interrupted writer left behind."""
+    """Clear up after an interrupted writer: half-written folders go, a replaced one without a successor comes back.
+
+    Only for a folder that nobody else is writing to.
+    """
+    for old in parent.glob(f"{_REPLACED}*"):
+        place = parent / old.name.removeprefix(_REPLACED)
+        if place.exists():
+            discard(old)
+        else:
+            old.rename(place)
     for leftover in parent.glob(f"{_ASIDE}*"):
-        shutil.rmtree(leftover, ignore_errors=True)
+        discard(leftover)
+
+
+def remove(path: Path) -> None:
+    """Take a folder away in one step, so that a crash never leaves half of it under its name."""
+    aside = _aside(path)
+    discard(aside)
+    path.rename(aside)
+    discard(aside)
+
+
+def discard(path: Path) -> None:
+    """Delete whatever is there, a folder or a link or nothing."""
+    if path.is_symlink():
+        path.unlink()
+    else:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def point(link: Path, target: Path) -> None:
     """Make a relative link to a neighbouring folder, replacing an older link in one step."""
-    aside = link.parent / f"{_ASIDE}{link.name}-{os.getpid()}"
-    aside.unlink(missing_ok=True)
+    aside = _aside(link)
+    discard(aside)
     aside.symlink_to(os.path.relpath(target, link.parent))
     aside.replace(link)
     _flush(link.parent)
@@ -97,7 +128,32 @@ def read_json(path: Path) -> Any:
 
 def write_json(path: Path, value: Any) -> None:
     """Readable JSON with a final newline."""
-    path.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    with naming(path):
+        path.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """What `write_tensors` wrote. The tensors are views of the file: copy what has to outlive it."""
+    try:
+        return load_file(path)
+    except SafetensorError as error:
+        raise DamagedError(f"{path} cannot be read: {error}; get the folder anew") from error
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Tensors by name as one file of the safetensors format, which holds numbers and no code."""
+    with naming(path):
+        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, path)
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Say which file could not be written: neither the system nor the tensor library does when a disk is full."""
+    try:
+        yield
+    except (OSError, SafetensorError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise OSError(f"{path.name}: {reason}") from error
 
 
 def sha256(path: Path) -> str:
@@ -110,22 +166,26 @@ def _describe(file: Path) -> dict[str, Any]:
     return {"bytes": file.stat().st_size, "sha256": sha256(file)}
 
 
+def _aside(path: Path) -> Path:
+    return path.parent / f"{_ASIDE}{path.name}-{os.getpid()}"
+
+
 def _put(aside: Path, path: Path) -> None:
     """Rename into place; an older folder steps aside first, because a rename cannot replace a full folder."""
+    replaced = path.parent / f"{_REPLACED}{path.name}"
     if path.exists():
-        old = path.parent / f"{_ASIDE}old-{path.name}-{os.getpid()}"
-        path.rename(old)
-        aside.rename(path)
-        shutil.rmtree(old, ignore_errors=True)
-    else:
-        aside.rename(path)
+        discard(replaced)
+        path.rename(replaced)
+    aside.rename(path)
     _flush(path.parent)
+    discard(replaced)
 
 
 def _flush(path: Path) -> None:
     """Ask the system to put a file or a folder's entries on disk before we rely on them."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    with naming(path):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -4,16 +4,13 @@ Everything that the next step depends on is here: weights, optimiser moments, th
 Data order and dropout are functions of (seed, position), so their state is a position.
 """
 
-import json
 import logging
 import re
-import shutil
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from clearformer import storage
@@ -22,13 +19,16 @@ from clearformer.training.optimiser import MovingAverage
 
 log = logging.getLogger(__name__)
 
+MODEL, OPTIMISER, AVERAGE, PROGRESS = "model.safetensors", "optimiser.safetensors", "ema.safetensors", "progress.json"
+
 
 @dataclass
 class Progress:
     """How far a run is. Floats survive JSON exactly: Python writes the shortest text that reads back the same."""
 
     step: int = 0  # updates made
-    position: int = 0  # micro-batches taken from the plan; ahead of steps × accumulation after a rollback
+    position: int = 0  # micro-batches taken from the plan; ahead of steps × accumulation after a refused update
+    records: int = 0  # lines written to the log
     skipped: int = 0  # updates refused because the loss was not a number or far too large
     skipped_in_a_row: int = 0
     rollbacks: int = 0
@@ -52,86 +52,113 @@ class Training:
     def save(self, folder: Path) -> None:
         """Write a checkpoint, whole or not at all."""
         with storage.new_folder(folder) as aside:
-            save_file(weights_of(self.model), aside / "model.safetensors")
-            save_file(moments_of(self.model, self.optimiser), aside / "optimiser.safetensors")
+            storage.write_tensors(aside / MODEL, weights_of(self.model))
+            storage.write_tensors(aside / OPTIMISER, moments_of(self.model, self.optimiser))
             if self.ema is not None:
-                save_file({name: w.contiguous() for name, w in self.ema.weights.items()}, aside / "ema.safetensors")
-            storage.write_json(aside / "progress.json", asdict(self.progress))
+                storage.write_tensors(aside / AVERAGE, self.ema.weights)
+            storage.write_json(aside / PROGRESS, asdict(self.progress))
 
     def load(self, folder: Path) -> None:
         """Take everything back from a checkpoint, after checking it."""
         storage.verify(folder)
-        put_weights(self.model, load_file(folder / "model.safetensors"))
-        put_moments(self.model, self.optimiser, load_file(folder / "optimiser.safetensors"))
+        if (folder / AVERAGE).exists() != (self.ema is not None):
+            raise ValueError(f"{folder} was made with another training.optimiser.ema; resume with the run's own recipe")
+        put_weights(self.model, storage.read_tensors(folder / MODEL))
+        put_moments(self.model, self.optimiser, storage.read_tensors(folder / OPTIMISER))
         if self.ema is not None:
-            self.ema.weights = load_file(folder / "ema.safetensors")
-        self.progress = read_progress(folder)
+            self.ema.put(storage.read_tensors(folder / AVERAGE))
+        self.progress = Progress(**storage.read_json(folder / PROGRESS))
 
 
 class Checkpoints:
-    """The checkpoints of a run: `<step>/` folders, the newest few and the best one kept."""
+    """The checkpoints of a run: `<step>/` folders, the newest few and the best one kept.
 
-    def __init__(self, folder: Path, keep: int) -> None:
-        self.folder, self.keep = folder, keep
-        folder.mkdir(parents=True, exist_ok=True)
-        storage.sweep(folder)
+    planned: whether every run of this recipe saves at a step. A checkpoint at another step is there because somebody
+    asked the run to stop, and only to go on from: if it were counted, averaged or rolled back to, the result would
+    depend on the interruption.
+    """
+
+    def __init__(self, folder: Path, *, keep: int, planned: Callable[[int], bool] = lambda step: True) -> None:
+        self.folder, self.keep, self._planned = folder, keep, planned
 
     def steps(self) -> list[int]:
         """Steps that have a checkpoint, oldest first."""
-        return sorted(int(path.name) for path in self.folder.iterdir() if re.fullmatch(r"\d+", path.name))
+        found = self.folder.iterdir() if self.folder.exists() else []
+        return sorted(int(path.name) for path in found if re.fullmatch(r"[0-9]{8,}", path.name))
+
+    def planned_steps(self, last: int) -> list[int]:
+        """Those up to a step that an uninterrupted run has too."""
+        return [step for step in self.steps() if step <= last and self._planned(step)]
 
     def path(self, step: int) -> Path:
         """Where the checkpoint of a step is."""
         return self.folder / f"{step:08d}"
 
-    def save(self, training: Training, *, best: bool = False) -> Path:
-        """Write a checkpoint, then let old ones go."""
-        path = self.path(training.progress.step)
+    def save(self, training: Training) -> Path:
+        """Write a checkpoint, then let old ones go, and newer ones: they were damaged, or we would be past them."""
+        progress = training.progress
+        path = self.path(progress.step)
         training.save(path)
-        if best:
-            storage.point(self.folder / "best", path)
-        spared = {training.progress.best_step, *self.steps()[-self.keep :]}
-        for step in self.steps():
-            if step not in spared:
-                shutil.rmtree(self.path(step))
+        self.point_to_best(progress)
+        spared = {progress.step, *self.planned_steps(progress.step)[-self.keep :]}
+        if progress.best is not None:
+            spared.add(progress.best_step)
+        for step in set(self.steps()) - spared:
+            storage.remove(self.path(step))
         return path
 
-    def load_newest(self, training: Training) -> int | None:
-        """Go on from the newest checkpoint that is whole; returns its step, or None if there is none.
+    def point_to_best(self, progress: Progress) -> None:
+        """Make `best` lead to the best checkpoint so far."""
+        if progress.best is not None and self.path(progress.best_step).exists():
+            storage.point(self.folder / "best", self.path(progress.best_step))
 
-        A damaged one is named and passed over: an older one leads to the same result, only later.
-        """
-        for step in reversed(self.steps()):
+    def load_newest(self, training: Training) -> int | None:
+        """Go on from the newest checkpoint that is whole; returns its step, or None if there is none at all."""
+        return self._load_first_whole(training, reversed(self.steps()))
+
+    def load_planned(self, training: Training) -> int | None:
+        """Go back to the checkpoint that an uninterrupted run would go back to."""
+        return self._load_first_whole(training, reversed(self.planned_steps(training.progress.step)))
+
+    def _load_first_whole(self, training: Training, steps: Iterable[int]) -> int | None:
+        """A damaged one is named and passed over: an older one leads to the same result, only later."""
+        damage = None
+        for step in steps:
             try:
                 training.load(self.path(step))
             except (storage.DamagedError, OSError) as error:
-                log.error("%s; going on from the checkpoint before it", error)
+                log.error("%s", error)
+                damage = error
                 continue
             return step
+        if damage is not None:
+            raise storage.DamagedError(
+                f"no checkpoint in {self.folder} is whole; begin anew in another folder"
+            ) from damage
         return None
+
+
+def finished_weights(folder: Path) -> dict[str, Tensor]:
+    """The weights of a checkpoint as they are used in the end: averaged over steps where an average was kept."""
+    storage.verify(folder)
+    weights = storage.read_tensors(folder / MODEL)
+    return weights | storage.read_tensors(folder / AVERAGE) if (folder / AVERAGE).exists() else weights
 
 
 def moments_of(model: nn.Module, optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
     """The optimiser's tensors, named by parameter, so that the file does not depend on the order of groups."""
     names = {id(parameter): name for name, parameter in model.named_parameters()}
     return {
-        f"{key}.{names[id(parameter)]}": value.contiguous()
+        f"{key}.{names[id(parameter)]}": value
         for parameter, state in optimiser.state.items()
         for key, value in state.items()
     }
 
 
 def put_moments(model: nn.Module, optimiser: torch.optim.Optimizer, moments: dict[str, Tensor]) -> None:
-    """The inverse of `moments_of`."""
+    """The inverse of `moments_of`. The fused optimiser keeps everything, its step counters too, with the parameter."""
     parameters = dict(model.named_parameters())
     optimiser.state.clear()
     for full_name, value in moments.items():
         key, name = full_name.split(".", 1)
-        # Adam's step counters stay on the CPU; everything else lives with its parameter.
-        optimiser.state[parameters[name]][key] = value if key == "step" else value.to(parameters[name].device)
-
-
-def read_progress(folder: Path) -> Progress:
-    """How far a checkpoint is."""
-    values: dict[str, Any] = json.loads((folder / "progress.json").read_text(encoding="utf-8"))
-    return Progress(**values)
+        optimiser.state[parameters[name]][key] = value.to(parameters[name].device, copy=True)

@@ -1,14 +1,20 @@
 """Several processes as one: the only file of this folder that knows of ranks.
 
 Started by `torchrun`, every rank takes its own batches of the plan; sums of losses, tokens and gradients make the
-result that of one process with all the batches. Started plainly, there is one rank and nothing to do.
+result that of one process with all the batches. Started plainly, there is one rank and nothing to do. Whatever decides
+how the run goes on (a better score, a wish to stop) is agreed on, or the ranks would wait for one another for ever.
 """
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
+
+PATIENCE = timedelta(days=1)  # the first rank may prepare a large corpus while the others wait
 
 
 class Ranks:
@@ -18,20 +24,21 @@ class Ranks:
         self.rank = int(os.environ.get("RANK", "0"))
         self.count = int(os.environ.get("WORLD_SIZE", "1"))
         if self.count > 1 and not dist.is_initialized():
-            dist.init_process_group("nccl" if torch.cuda.is_available() else "gloo")
+            # numbers go through gloo, gradients on a graphics card through nccl
+            dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo", timeout=PATIENCE)
 
     @property
     def first(self) -> bool:
         """Whether this process writes the files."""
         return self.rank == 0
 
-    def sum(self, total: float, nll: float, tokens: int) -> tuple[float, float, int]:
+    def sum(self, *numbers: float) -> tuple[float, ...]:
         """Add up over ranks."""
         if self.count == 1:
-            return total, nll, tokens
-        sums = torch.tensor([total, nll, float(tokens)], dtype=torch.float64)
+            return numbers
+        sums = torch.tensor(numbers, dtype=torch.float64)
         dist.all_reduce(sums)
-        return float(sums[0]), float(sums[1]), int(sums[2])
+        return tuple(sums.tolist())
 
     def sum_tensors(self, tensors: list[Tensor]) -> None:
         """Add up gradients over ranks, in one message."""
@@ -42,10 +49,27 @@ class Ranks:
         for tensor, part in zip(tensors, torch.split(flat, [t.numel() for t in tensors]), strict=True):
             tensor.copy_(part.view_as(tensor))
 
+    def any(self, wish: bool) -> bool:
+        """Whether some rank says yes: a signal may reach one of them a step before the others."""
+        return self.sum(float(wish))[0] > 0
+
+    def share(self, number: float) -> float:
+        """What the first rank says; the others' numbers do not matter."""
+        return self.sum(number if self.first else 0.0)[0]
+
     def wait(self) -> None:
         """Until every rank is here."""
         if self.count > 1:
             dist.barrier()
+
+    @contextmanager
+    def first_then_others(self) -> Iterator[None]:
+        """The first rank does a thing that makes files; then the others do it too, and find them made."""
+        if not self.first:
+            self.wait()
+        yield
+        if self.first:
+            self.wait()
 
     def close(self) -> None:
         """Leave the group."""

@@ -15,6 +15,7 @@ from typing import Generic, Literal, TypeVar
 import torch
 from torch import nn
 
+from clearformer import storage
 from clearformer.training.checkpoint import Checkpoints, Progress, Training
 from clearformer.training.distributed import Ranks
 from clearformer.training.loss import Loss
@@ -26,6 +27,13 @@ from clearformer.training.signals import Stop
 log = logging.getLogger(__name__)
 B = TypeVar("B")
 
+AT_LEAST_ONE = (
+    "steps", "save_every", "validate_every", "log_every",
+    "batch_tokens", "accumulate", "keep", "average", "bad_updates",
+)  # fmt: skip
+HARMLESS = 0.01  # a model that is nearly perfect may have a batch a hundred times as hard: that is no explosion
+ROLLBACKS = 10  # to one and the same checkpoint before we give up
+
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingConfig:
@@ -33,7 +41,7 @@ class TrainingConfig:
 
     steps: int = 10_000
     save_every: int = 500
-    validate_every: int = 500
+    validate_every: int = 500  # which saves, too
     log_every: int = 50
     seed: int = 1
     batch_tokens: int = 4096  # ceiling of padded tokens on the larger side of a batch
@@ -50,18 +58,12 @@ class TrainingConfig:
     optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
 
     def __post_init__(self) -> None:
-        for name in (
-            "steps",
-            "save_every",
-            "validate_every",
-            "log_every",
-            "batch_tokens",
-            "accumulate",
-            "keep",
-            "average",
-        ):
+        for name in AT_LEAST_ONE:
             if getattr(self, name) < 1:
                 raise ValueError(f"training.{name} must be at least 1, not {getattr(self, name)}")
+        for name in ("seed", "r_drop", "patience"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"training.{name} must not be negative, but is {getattr(self, name)}")
         if not 0 <= self.smoothing < 1:
             raise ValueError(f"training.smoothing must be at least 0 and below 1, not {self.smoothing}")
 
@@ -93,78 +95,104 @@ class Loop(Generic[B]):
     def __init__(
         self, model: nn.Module, task: Task[B], config: TrainingConfig, schedule: Schedule, folder: Path, ranks: Ranks
     ) -> None:
-        self.task, self.config, self.schedule, self.ranks = task, config, schedule, ranks
+        self.task, self.config, self.schedule, self.folder, self.ranks = task, config, schedule, folder, ranks
         optimiser = make_optimiser(model, config.optimiser)
         ema = MovingAverage(model, config.optimiser.ema) if config.optimiser.ema else None
         self.training = Training(model, optimiser, Progress(), ema)
-        self.checkpoints = Checkpoints(folder / "checkpoints", max(config.keep, config.average))
-        self.folder = folder
+        self.checkpoints = Checkpoints(
+            folder / "checkpoints", keep=max(config.keep, config.average), planned=self.planned
+        )
+        self._saved: int | None = None  # the step of the checkpoint written or read last
+        self._record: Record | None = None
+        if ranks.first:
+            storage.sweep(folder / "checkpoints")
+
+    def planned(self, step: int) -> bool:
+        """Whether a run saves at this step, whatever happens to it."""
+        config = self.config
+        return step in (0, config.steps) or step % config.save_every == 0 or step % config.validate_every == 0
 
     def resume(self) -> int:
         """Go on from the newest whole checkpoint; returns its step, 0 if there is none."""
-        return self.checkpoints.load_newest(self.training) or 0
+        self._saved = self.checkpoints.load_newest(self.training)
+        if self.ranks.first:  # killed between a save and this?
+            self.checkpoints.point_to_best(self.training.progress)
+        return self.training.progress.step
 
     def run(self, *, watch: Callable[[Report], None] = lambda report: None, stop: Stop | None = None) -> Progress:
         """Train to the last step, an early stop, or a signal; the last state is always saved."""
-        config, record = self.config, Record(self.folder, resume_from=self.training.progress.step)
         stop = stop if stop is not None else Stop()
-        if not self.checkpoints.steps():  # step 0, so that even the first steps can be gone back to
-            self.save()
+        if self.ranks.first:
+            progress = self.training.progress
+            self._record = Record(self.folder, keep=progress.records, step=progress.step)
         try:
-            while (progress := self.training.progress).step < config.steps and not self.bored() and not stop.asked:
-                started = time.perf_counter()
-                loss, tokens = self.update()
-                watch(self.report(loss, tokens / (time.perf_counter() - started)))
-                progress = self.training.progress  # a rollback puts another one in its place
-                self.log(record)
-                best = progress.step % config.validate_every == 0 and self.validate(record)
-                if best or progress.step % config.save_every == 0:
-                    self.save(best=best)
-            if self.training.progress.step not in self.checkpoints.steps():
+            if self._saved is None:  # step 0, so that even the first steps can be gone back to
+                self.save()
+            while not self.done() and not self.ranks.any(stop.asked):
+                self.advance(watch)
+            if self.training.progress.step != self._saved:
                 self.save()
         finally:
-            record.close()
+            if self._record is not None:
+                self._record.close()
         return self.training.progress
 
-    def save(self, *, best: bool = False) -> None:
-        """Write a checkpoint; the ranks hold the same, so one of them writes and the others wait."""
-        if self.ranks.first:
-            self.checkpoints.save(self.training, best=best)
-        self.ranks.wait()
+    def done(self) -> bool:
+        """At the last step, or without a better validation for too long."""
+        progress = self.training.progress
+        return progress.step >= self.config.steps or 0 < self.config.patience <= progress.stale
 
-    def bored(self) -> bool:
-        """Whether validation has not improved for too long."""
-        return 0 < self.config.patience <= self.training.progress.stale
+    def advance(self, watch: Callable[[Report], None]) -> None:
+        """Try one update; if it was made, do what is due at the step that it reached."""
+        started, before = time.perf_counter(), self.training.progress.step
+        loss, tokens = self.update()
+        watch(self.report(loss, tokens / (time.perf_counter() - started)))
+        step = self.training.progress.step
+        if step <= before:  # refused, perhaps rolled back: what is due here was done when we came here first
+            return
+        if step % self.config.log_every == 0:
+            self.log()
+        if step % self.config.validate_every == 0:
+            self.validate()
+        if self.planned(step):
+            self.save()
+
+    def save(self) -> None:
+        """Write a checkpoint; the ranks hold the same, so one of them writes and the others wait."""
+        if self._record is not None:
+            self._record.sync()
+            self.checkpoints.save(self.training)
+        self._saved = self.training.progress.step
+        self.ranks.wait()
 
     def update(self) -> tuple[float, int]:
         """One optimiser step over `accumulate` micro-batches and all ranks; returns mean loss and token count."""
         model, progress = self.training.model, self.training.progress
+        device = next(model.parameters()).device.type
         model.train()
-        total, nll, tokens = 0.0, 0.0, 0
+        sums = (0.0, 0.0, 0.0)
         for _ in range(self.config.accumulate):
             batch = self.task.batch_at(progress.position)
             self.seed(progress.position)
-            with torch.autocast(
-                next(model.parameters()).device.type, torch.bfloat16, self.config.precision == "bfloat16"
-            ):
+            with torch.autocast(device, torch.bfloat16, self.config.precision == "bfloat16"):
                 loss = self.task.loss(model, batch)
             loss.total.backward()  # type: ignore[no-untyped-call]
-            total, nll, tokens = total + float(loss.total.detach()), nll + float(loss.nll), tokens + loss.tokens
+            sums = (sums[0] + float(loss.total.detach()), sums[1] + float(loss.nll), sums[2] + loss.tokens)
             progress.position += 1
-        total, nll, tokens = self.ranks.sum(total, nll, tokens)
+        total, nll, tokens = self.ranks.sum(*sums)
         mean, norm = total / tokens, self.gather_gradients(tokens)
         if self.acceptable(mean, norm):
-            self.apply(mean, norm, nll, tokens)
+            self.apply(mean, norm, nll, int(tokens))
         else:
             self.refuse(mean)
         self.training.optimiser.zero_grad(set_to_none=True)
-        return mean, tokens
+        return mean, int(tokens)
 
     def seed(self, position: int) -> None:
         """Dropout depends on the seed, the place in the plan and the rank, on nothing that happened before."""
         torch.manual_seed(((self.config.seed * 1_000_003 + position) * 1_009 + self.ranks.rank) % 2**63)
 
-    def gather_gradients(self, tokens: int) -> float:
+    def gather_gradients(self, tokens: float) -> float:
         """Sum gradients over ranks, divide once by all tokens, clip; returns the norm before clipping."""
         gradients = [p.grad for p in self.training.model.parameters() if p.grad is not None]
         self.ranks.sum_tensors(gradients)
@@ -175,7 +203,8 @@ class Loop(Generic[B]):
     def acceptable(self, loss: float, norm: float) -> bool:
         """Whether an update can be trusted: finite, and no spike."""
         smooth = self.training.progress.smooth_loss
-        return math.isfinite(loss) and math.isfinite(norm) and (smooth is None or loss < self.config.spike * smooth)
+        usual = math.inf if smooth is None else max(smooth, HARMLESS)
+        return math.isfinite(loss) and math.isfinite(norm) and loss < self.config.spike * usual
 
     def apply(self, loss: float, norm: float, nll: float, tokens: int) -> None:
         """Make the step and count it."""
@@ -193,57 +222,70 @@ class Loop(Generic[B]):
             progress.window[name] = progress.window.get(name, 0.0) + value
 
     def refuse(self, loss: float) -> None:
-        """Leave a bad update out; after several in a row go back to the last checkpoint and on behind the bad data."""
+        """Leave a bad update out, and count it; after several in a row something is wrong with the weights, too."""
         progress = self.training.progress
         progress.skipped += 1
         progress.skipped_in_a_row += 1
         log.warning("step %d: loss %g is not usable; update skipped", progress.step + 1, loss)
-        if progress.skipped_in_a_row < self.config.bad_updates:
-            return
-        self.checkpoints.load_newest(self.training)
-        restored = self.training.progress
-        log.warning("%d bad updates in a row; back to step %d", self.config.bad_updates, restored.step)
-        restored.position, restored.skipped = progress.position, progress.skipped
-        restored.rollbacks = progress.rollbacks + 1
-        if restored.rollbacks > 10 * max(1, restored.step):
-            raise ArithmeticError("the loss stays unusable after every rollback; lower schedule.peak or check the data")
+        if progress.skipped_in_a_row >= self.config.bad_updates:
+            self.roll_back()
 
-    def log(self, record: Record) -> None:
-        """A line of averages every `log_every` steps."""
+    def roll_back(self) -> None:
+        """Take the weights of the last checkpoint, and go on behind the data that led here."""
+        failed = self.training.progress
+        self._saved = self.checkpoints.load_planned(self.training)
+        restored = self.training.progress
+        if failed.rollbacks - restored.rollbacks >= ROLLBACKS:
+            raise ArithmeticError(
+                f"the loss is unusable again after {ROLLBACKS} rollbacks to step {restored.step}; "
+                "lower training.schedule.peak, or look for what is wrong with the data"
+            )
+        restored.position, restored.records = failed.position, failed.records
+        restored.skipped, restored.rollbacks = failed.skipped, failed.rollbacks + 1
+        log.warning("%d bad updates in a row; back to step %d", self.config.bad_updates, restored.step)
+        self.write("rollback", from_step=failed.step, skipped=restored.skipped, rollbacks=restored.rollbacks)
+
+    def log(self) -> None:
+        """A line of averages since the last one."""
         progress = self.training.progress
         window = progress.window
-        if not window or progress.step % self.config.log_every:
-            return
-        record.write(
+        self.write(
             "train",
-            progress.step,
             loss=window["loss"] / window["tokens"],
             perplexity=math.exp(min(700.0, window["nll"] / window["tokens"])),
             learning_rate=self.schedule(progress.step),
             gradient_norm=window["norm"] / window["steps"],
             tokens=progress.tokens,
             skipped=progress.skipped,
+            rollbacks=progress.rollbacks,
             time=time.time(),
         )
         progress.window = {}
 
-    def validate(self, record: Record) -> bool:
-        """Look at the development set with the averaged weights; returns whether it is the best so far."""
+    def write(self, kind: str, **values: float | str) -> None:
+        """Count a record on every rank, and write it on the first."""
+        progress = self.training.progress
+        progress.records += 1
+        if self._record is not None:
+            self._record.write(kind, progress.step, **values)
+
+    def validate(self) -> None:
+        """Let the first rank look at the development set with the averaged weights; all learn what it is worth."""
         model, ema, progress = self.training.model, self.training.ema, self.training.progress
-        model.eval()
-        if ema is not None:
-            ema.swap(model)
-        scores = self.task.validate(model, progress.step)
-        if ema is not None:
-            ema.swap(model)
-        value = self.task.better(scores)
-        improved = progress.best is None or value > progress.best
-        if improved:
+        scores: Mapping[str, float | str] = {}
+        if self.ranks.first:
+            model.eval()
+            if ema is not None:
+                ema.swap(model)
+            scores = self.task.validate(model, progress.step)
+            if ema is not None:
+                ema.swap(model)
+        value = self.ranks.share(self.task.better(scores) if self.ranks.first else 0.0)
+        if value > (-math.inf if progress.best is None else progress.best):
             progress.best, progress.best_step, progress.stale = value, progress.step, 0
         else:
             progress.stale += 1
-        record.write("validation", progress.step, **scores)
-        return improved
+        self.write("validation", **scores)
 
     def report(self, loss: float, speed: float) -> Report:
         """The present state for whoever watches."""

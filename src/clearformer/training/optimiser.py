@@ -49,6 +49,12 @@ class MovingAverage:
         torch._foreach_lerp_(list(self.weights.values()), list(model.parameters()), 1 - decay)
 
     @torch.no_grad()
+    def put(self, weights: dict[str, Tensor]) -> None:
+        """Take the average over from elsewhere, by name: files have an order of their own."""
+        for name, weight in self.weights.items():
+            weight.copy_(weights[name])
+
+    @torch.no_grad()
     def swap(self, model: nn.Module) -> None:
         """Exchange the model's weights with the average; a second call undoes it."""
         for name, parameter in model.named_parameters():
