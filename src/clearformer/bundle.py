@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
-from torch import nn
+from torch import Tensor, nn
 
 from clearformer import settings, storage
 from clearformer.model.build import build
@@ -48,8 +46,8 @@ def save(bundle: Bundle, folder: Path, *, dtype: Literal["float32", "float16"] =
     number = {"float32": torch.float32, "float16": torch.float16}[dtype]
     with storage.new_folder(folder) as aside:
         storage.write_json(aside / "config.json", described)
-        weights = {name: weight.to(number).contiguous() for name, weight in weights_of(bundle.model).items()}
-        save_file(weights, aside / "model.safetensors")
+        weights = {name: _as(number, name, weight) for name, weight in weights_of(bundle.model).items()}
+        storage.write_tensors(aside / "model.safetensors", weights)
         if bundle.tokenizer is not None:
             bundle.tokenizer.save(aside / "tokenizer.json")
         if bundle.target_tokenizer is not None:
@@ -63,8 +61,8 @@ def load(folder: Path) -> Bundle:
     config = settings.parse(ModelConfig, described["model"], str(folder / "config.json"))
     model = build(config)
     try:
-        put_weights(model, load_file(folder / "model.safetensors"))
-    except (SafetensorError, ValueError) as error:
+        put_weights(model, storage.read_tensors(folder / "model.safetensors"))
+    except ValueError as error:
         raise storage.DamagedError(f"{folder / 'model.safetensors'}: {error}") from error
     return Bundle(
         config=config,
@@ -100,6 +98,14 @@ def read_description(folder: Path) -> dict[str, Any]:
             f"{path} has format {described.get('format')}, but this version reads format {FORMAT}; update clearformer"
         )
     return described
+
+
+def _as(number: torch.dtype, name: str, weight: Tensor) -> Tensor:
+    """Narrow the weights, not counters; one that float16 cannot hold would come back as infinite."""
+    narrow = weight.to(number) if weight.is_floating_point() else weight
+    if bool((weight.isfinite() & ~narrow.isfinite()).any()):
+        raise ValueError(f"{name} has values that {number} cannot hold; save this model as float32")
+    return narrow
 
 
 def _tokenizer(folder: Path, name: str, described: dict[str, Any]) -> Tokenizer | None:

@@ -6,6 +6,7 @@ wrote down fits them; unknown keys and wrong types are errors, never ignored.
 
 import difflib
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
@@ -22,14 +23,15 @@ def parse(kind: type[C], values: Mapping[str, Any], where: str) -> C:
     """A configuration of the given dataclass. where: what to call the origin in an error, usually a file name."""
     _refuse_unknown(kind, values, where, "")
     try:
-        return TypeAdapter(kind).validate_python(values, strict=False)
+        # As JSON, pydantic is strict about numbers and words ("5" and true are no integers) and still takes an array
+        # for a tuple and a table for a dataclass.
+        return TypeAdapter(kind).validate_json(json.dumps(to_plain(values), default=str), strict=True)
     except ValidationError as error:
         first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"] if not str(part).startswith("function-"))
+        key = _key(values, first["loc"], missing=first["type"] == "missing")
         reason = first["msg"].removeprefix("Value error, ")
-        at = f"{where}: {key}" if key else where
-        given = f", not {first['input']!r}" if key and not isinstance(first["input"], dict) else ""
-        raise ValueError(f"{at}: {reason}{given}") from None
+        given = "" if first["type"] in ("missing", "value_error") else f", not {first['input']!r}"
+        raise ValueError(": ".join(part for part in (where, key, reason + given) if part)) from None
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -47,7 +49,7 @@ def overlay(values: Mapping[str, Any], changes: Iterable[str]) -> dict[str, Any]
     result = dict(values)
     for change in changes:
         path, equals, text = change.partition("=")
-        if not equals or not path.strip():
+        if not equals or not all(path.strip().split(".")):
             raise ValueError(f"{change!r} is not of the form key.path=value")
         result = lay(result, path.strip(), _value(text))
     return result
@@ -78,28 +80,49 @@ def to_plain(config: Any) -> Any:
 
 def to_toml(values: Mapping[str, Any], prefix: str = "") -> str:
     """Nested dictionaries as TOML: values first, then tables."""
-    lines = [f"{key} = {_literal(value)}" for key, value in values.items() if not isinstance(value, Mapping)]
-    text = "\n".join(lines) + "\n" if lines else ""
-    for key, value in values.items():
-        if isinstance(value, Mapping):
-            body = to_toml(value, f"{prefix}{key}.")
-            text += f"\n[{prefix}{key}]\n{body}" if any(not isinstance(v, Mapping) for v in value.values()) else body
+    plain = {key: value for key, value in values.items() if not isinstance(value, Mapping)}
+    tables = {key: value for key, value in values.items() if isinstance(value, Mapping)}
+    text = "".join(f"{_name(key)} = {_literal(value)}\n" for key, value in plain.items())
+    for key, table in tables.items():
+        name = f"{prefix}{_name(key)}"
+        only_tables = table and all(isinstance(value, Mapping) for value in table.values())
+        text += ("" if only_tables else f"\n[{name}]\n") + to_toml(table, f"{name}.")
     return text
 
 
+def _name(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _literal(key)
+
+
 def _literal(value: Any) -> str:
+    if isinstance(value, Mapping):  # within a list, where a table has no heading
+        return "{" + ", ".join(f"{_name(key)} = {_literal(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(_literal(item) for item in value) + "]"
-    if isinstance(value, float) and value == int(value) and abs(value) < 1e15:
-        return f"{value:.1f}"
-    return json.dumps(value, ensure_ascii=False)  # strings, whole numbers and booleans are written alike in both
+        return "[" + ", ".join(map(_literal, value)) + "]"
+    if isinstance(value, float):
+        return repr(value)  # 1e-09, 0.1, inf and nan are the same in both
+    # Words, whole numbers and booleans are written as in JSON, but for one character that TOML wants spelled out.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _value(text: str) -> Any:
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        found = tomllib.loads(f"value = {text}")
     except tomllib.TOMLDecodeError:
         return text
+    return found["value"] if len(found) == 1 else text  # a line of its own would smuggle in a second setting
+
+
+def _key(values: Any, path: Iterable[Any], *, missing: bool) -> str:
+    """The dotted key of an error, without what pydantic puts between (which of several types it tried)."""
+    names: list[str] = []
+    for part in path:
+        if not isinstance(values, Mapping):
+            break
+        if part in values or missing:
+            names.append(str(part))
+            values = values.get(part)
+    return ".".join(names)
 
 
 def _refuse_unknown(kind: Any, values: Any, where: str, path: str) -> None:

@@ -4,6 +4,7 @@ Order is kept, sentences of like length share a batch, and neither the batch siz
 """
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -40,6 +41,17 @@ class DecodingConfig:
     max_extra: int = 20  # … plus so many tokens
     no_repeat_ngram: int = 0
 
+    def __post_init__(self) -> None:
+        for name, least in (("beam", 1), ("nbest", 1), ("batch", 1), ("max_source", 2)):
+            if getattr(self, name) < least:
+                raise ValueError(f"decoding.{name} must be at least {least}, not {getattr(self, name)}")
+        if self.nbest > self.beam:
+            raise ValueError(f"decoding.nbest is {self.nbest}, but a beam of {self.beam} finds no more than that many")
+        if self.longest(1) < 1:
+            raise ValueError(
+                f"decoding.max_ratio {self.max_ratio} and max_extra {self.max_extra} leave no room for a word"
+            )
+
     def search(self) -> BeamConfig:
         """The same in the words of the search."""
         return BeamConfig(beam=self.beam, nbest=self.nbest, penalty=Gnmt(self.alpha))
@@ -72,6 +84,8 @@ class Translator(nn.Module):
         self.source_tokenizer: Tokenizer = bundle.tokenizer
         self.target_tokenizer: Tokenizer = bundle.target_tokenizer or bundle.tokenizer
         self.stepper = Seq2SeqStepper(self.model, bos=self.target_tokenizer.bos_id)
+        position = bundle.config.decoder_position or bundle.config.position
+        self.longest_target = bundle.config.max_len - 1 if position.kind == "learned" else sys.maxsize
 
     def translate(
         self,
@@ -126,7 +140,7 @@ class Translator(nn.Module):
                 no_repeat_ngram=config.no_repeat_ngram,
             ),
             config=config.search(),
-            max_len=[config.longest(len(source)) for source in sources],
+            max_len=[min(config.longest(len(source)), self.longest_target) for source in sources],
         )
 
     def _present(self, found: Hypothesis) -> Translation:
@@ -140,11 +154,15 @@ class Translator(nn.Module):
         )
 
     @torch.inference_mode()
-    def score(self, source: str, target: str, config: DecodingConfig | None = None) -> list[float]:
-        """The log-probability of each token of a given translation, its end token last."""
+    def score(self, source: str, target: str | Sequence[int], config: DecodingConfig | None = None) -> list[float]:
+        """The log-probability of each token of a given translation, its end token last.
+
+        target: a text, or the ids of a translation: a model may spell a text in other pieces than its tokenizer would.
+        """
         [ids] = self.encode([source], config or DecodingConfig())
-        wanted = [*self.target_tokenizer.ids([target], add_special=False)[0], self.target_tokenizer.eos_id]
-        logits = self._teach(ids, wanted[:-1])
+        given = self.target_tokenizer.ids([target], add_special=False)[0] if isinstance(target, str) else target
+        wanted = [*given, self.target_tokenizer.eos_id]
+        logits = self._teach(ids or [self.source_tokenizer.eos_id], wanted[:-1])
         return logits.log_softmax(-1)[0].gather(-1, torch.tensor(wanted)[:, None])[:, 0].tolist()
 
     def perplexity(

@@ -1,6 +1,7 @@
 """Stop when asked, not in the middle of a step: Ctrl-C and SIGTERM are noted, and the loop saves and leaves."""
 
 import signal
+import threading
 from types import FrameType, TracebackType
 
 
@@ -12,6 +13,8 @@ class Stop:
         self._before: dict[int, signal._HANDLER] = {}
 
     def __enter__(self) -> "Stop":
+        if threading.current_thread() is not threading.main_thread():
+            return self  # signals are the main thread's business
         for number in (signal.SIGINT, signal.SIGTERM):
             self._before[number] = signal.signal(number, self._note)
         return self
