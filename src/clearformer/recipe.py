@@ -24,13 +24,14 @@ class DataConfig:
     """Parallel text: line n of a source file belongs to line n of its target file. Plain or .gz.
 
     corpus: a name from `clearformer data list`; file names are then relative to its folder, otherwise to the recipe's.
+    train_source, train_target: one file, or a list of files that are read one after the other.
     """
 
     corpus: str | None = None
     source_language: str | None = None
     target_language: str | None = None
-    train_source: str = ""
-    train_target: str = ""
+    train_source: str | tuple[str, ...] = ""
+    train_target: str | tuple[str, ...] = ""
     dev_source: str = ""
     dev_target: str = ""
     test_source: str = ""

@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearformer.data.corpora import CorpusError, JsonLines, Pair, ParallelFiles, TabSeparated, Tally, read_pairs
+from clearformer.data.corpora import (
+    CorpusError,
+    JoinedFiles,
+    JsonLines,
+    Pair,
+    ParallelFiles,
+    TabSeparated,
+    Tally,
+    read_pairs,
+)
 from clearformer.data.fetch import locate
 from clearformer.text.doctor import Limits, TextFileError
 
@@ -71,6 +80,29 @@ def test_reading_is_streaming(tmp_path):
     """The first pair is there before the last lines are looked at, so the unequal end is not seen yet."""
     corpus = ParallelFiles(source=write(tmp_path / "a", "x\n" * 10), target=write(tmp_path / "b", "y\n" * 11))
     assert next(corpus.pairs()) == Pair("x", "y", 1)
+
+
+def test_joined_files_read_as_if_they_were_one(tmp_path):
+    for part in ("first", "second"):
+        (tmp_path / part).mkdir()
+    first, second = (in_two_files(tmp_path / part, LINES) for part in ("first", "second"))
+    joined = JoinedFiles(parts=(first, second))
+    whole = in_two_files(tmp_path, [*LINES, *LINES])
+    assert list(joined.pairs()) == list(whole.pairs())
+    assert joined.files == (*first.files, *second.files)
+
+
+def test_an_unequal_part_of_joined_files_is_named(tmp_path):
+    """Lines do not shift into the next part: four lines against three in one, three against four in the other."""
+    parts = []
+    for name, sources, targets in (("a", 4, 3), ("b", 3, 4)):
+        source, target = (
+            write(tmp_path / f"{name}.en", "x\n" * sources),
+            write(tmp_path / f"{name}.de", "y\n" * targets),
+        )
+        parts.append(ParallelFiles(source=source, target=target))
+    with pytest.raises(CorpusError, match=r"a\.en has 4 lines but .*a\.de has 3"):
+        list(JoinedFiles(parts=tuple(parts)).pairs())
 
 
 def test_pairs_left_out_are_counted_by_reason(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 
 from clearformer.data import tokenise
 from clearformer.data.batching import BatchingConfig, DataPlan
-from clearformer.data.corpora import CorpusError, ParallelFiles, TabSeparated
+from clearformer.data.corpora import CorpusError, JoinedFiles, ParallelFiles, TabSeparated
 from clearformer.data.fetch import locate
 from clearformer.data.shards import MANIFEST, ShardError
 from clearformer.data.tokenise import Encoder, prepare
@@ -154,6 +154,27 @@ def test_a_file_that_grows_while_it_is_read_is_noticed(corpus, encoder, tmp_path
     with pytest.raises(CorpusError, match=r"a\.de changed while it was being read"):
         prepare(corpus, tmp_path / "s", encoder=encoder, workers=1, on_progress=meddle)
     assert not (tmp_path / "s").exists()
+
+
+def test_joined_files_are_tokenised_in_order_and_found_again(corpus, encoder, tmp_path):
+    joined = JoinedFiles(parts=(corpus, corpus))
+    progress = []
+    prepare(
+        joined,
+        tmp_path / "s",
+        encoder=encoder,
+        workers=1,
+        on_progress=lambda done, total: progress.append((done, total)),
+    )
+    shards = prepare(
+        joined, tmp_path / "s", encoder=encoder, workers=1, on_progress=lambda *_: pytest.fail("made again")
+    )
+    assert len(shards) == 76
+    assert progress[-1] == (80, 80)
+    assert all(np.array_equal(shards[row][0], shards[row + 38][0]) for row in range(38))
+    (tmp_path / "a.de").write_text("one line\n")
+    with pytest.raises(CorpusError, match=r"a\.en has 40 lines but .*a\.de has 1"):
+        prepare(joined, tmp_path / "t", encoder=encoder, workers=1)
 
 
 def test_a_corpus_of_which_nothing_is_left_says_why(encoder, tmp_path):

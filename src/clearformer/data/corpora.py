@@ -75,6 +75,22 @@ def unequal_lines(corpus: ParallelFiles, source_lines: int, target_lines: int) -
 
 
 @dataclass(frozen=True, kw_only=True)
+class JoinedFiles:
+    """Several pairs of files, one after the other; lines are counted on from part to part, as in the joined whole."""
+
+    parts: tuple[ParallelFiles, ...]
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return tuple(file for part in self.parts for file in part.files)
+
+    def pairs(self) -> Iterator[Pair]:
+        every = (pair for part in self.parts for pair in part.pairs())
+        for line, pair in enumerate(every, start=1):
+            yield pair._replace(line=line)
+
+
+@dataclass(frozen=True, kw_only=True)
 class TabSeparated:
     """One file with a pair on each line; columns are counted from 0."""
 

@@ -23,7 +23,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearformer.data.corpora import CorpusError, Pair, ParallelCorpus, ParallelFiles, Tally, unequal_lines
+from clearformer.data.corpora import (
+    CorpusError,
+    JoinedFiles,
+    Pair,
+    ParallelCorpus,
+    ParallelFiles,
+    Tally,
+    unequal_lines,
+)
 from clearformer.data.locks import only_one
 from clearformer.data.pairs import SPECIALS_PER_SIDE
 from clearformer.data.shards import (
@@ -130,15 +138,14 @@ def prepare(
         files = [_facts_of(path, manifest) for path in corpus.files]
         made_from = {"corpus": _form_of(corpus), "files": [asdict(facts) for facts in files], **encoder.facts()}
         if manifest is None or _content_of(manifest.made_from) != _content_of(made_from):
-            if isinstance(corpus, ParallelFiles) and files[0].lines != files[1].lines:
-                raise unequal_lines(corpus, files[0].lines, files[1].lines)
+            total = _count_pairs(corpus, files)
             log.info("tokenising %s into %s", ", ".join(map(str, corpus.files)), folder)
             with ShardWriter(folder, token_type=encoder.token_type, pairs_per_shard=pairs_per_shard) as writer:
                 tally = Tally()
                 for chunk in encode_all(corpus.pairs(), encoder, workers):
                     writer.add(chunk.source, chunk.target)
                     tally.add(chunk.tally)
-                    on_progress(tally.total, files[0].lines)
+                    on_progress(tally.total, total)
                 _refuse_nothing(corpus, tally)
                 _refuse_change(corpus, files)
                 writer.finish(made_from=made_from, tally=asdict(tally))
@@ -215,9 +222,20 @@ def _facts_of(path: Path, manifest: Manifest | None) -> FileFacts:
     return scan(path)
 
 
+def _count_pairs(corpus: ParallelCorpus, files: list[FileFacts]) -> int:
+    """How many pairs there are to go through; two files of unequal length are refused before any work is done."""
+    if not isinstance(corpus, ParallelFiles | JoinedFiles):
+        return files[0].lines
+    parts = corpus.parts if isinstance(corpus, JoinedFiles) else (corpus,)
+    for part, source, target in zip(parts, files[::2], files[1::2], strict=True):
+        if source.lines != target.lines:
+            raise unequal_lines(part, source.lines, target.lines)
+    return sum(source.lines for source in files[::2])
+
+
 def _form_of(corpus: ParallelCorpus) -> dict[str, Any]:
     """How the files are read: the kind of corpus and its options, without the paths."""
-    options = {name: value for name, value in vars(corpus).items() if not isinstance(value, Path)}
+    options = {name: value for name, value in vars(corpus).items() if isinstance(value, str | int | bool)}
     return {"kind": type(corpus).__name__, **options}
 
 

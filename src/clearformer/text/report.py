@@ -63,7 +63,7 @@ class Report:
 
     def to_text(self) -> str:
         """The worst first; under each kind a line for each example."""
-        out = [", ".join(f"{file}: {count:,} lines" for file, count in self.lines.items()), self._balance()]
+        out = [", ".join(f"{file}: {count:,} lines" for file, count in self.lines.items()), self.balance]
         for severity, of_severity in groupby(self.findings, key=lambda finding: finding.kind.severity):
             out += ["", f"{severity.value.capitalize()}:"]
             for kind, examples in groupby(of_severity, key=lambda finding: finding.kind):
@@ -72,7 +72,9 @@ class Report:
             out.append("Nothing suspicious was found.")
         return "\n".join(out) + "\n"
 
-    def _balance(self) -> str:
+    @property
+    def balance(self) -> str:
+        """How much is kept and what is left out for which reason, in a line."""
         left = ", ".join(f"{count:,} {reason}" for reason, count in self.left_out.items())
         text = f"{self.kept:,} of {self.total:,} kept for training"
         return f"{text}; left out: {left}" if left else text
