@@ -6,8 +6,9 @@ import threading
 import pytest
 import torch
 
+from clearformer.model.attention import Additive, Attention, attend_fused
 from clearformer.model.trace import trace
-from clearformer.model.view import Memory
+from clearformer.model.view import Memory, View
 from model.specimens import DIM, HEADS, VOCAB, close, sentences, specimen
 
 TOKENS = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3]])
@@ -28,6 +29,29 @@ def test_looking_does_not_change_what_is_seen(family):
     seen, output = seen_in(model, *given)
     close(output, model(*given))
     torch.testing.assert_close(seen["logits"], output, rtol=0, atol=0)
+
+
+def test_a_fused_model_shows_its_weights_on_demand():
+    """The fast kernel never stores weights; while somebody looks, the readable one runs in its place."""
+    model = specimen("gpt2")
+    attention = model.decoder.layers[0].self_attn
+    assert attention.kernel is attend_fused
+    seen, _ = seen_in(model, TOKENS)
+    weights = seen["decoder.layers.0.self_attn.weights"]
+    close(weights.sum(dim=-1), torch.ones(2, HEADS, 5))
+    assert (weights.triu(1) == 0).all()
+    assert attention.kernel is attend_fused
+
+
+def test_another_scorer_is_seen_as_itself():
+    """Additive attention is shown with its own scores, not with dot products."""
+    layer = Attention(DIM, heads=HEADS, kernel=Additive(DIM // HEADS))
+    x, view = torch.randn(1, 3, DIM), View(torch.arange(3)[None], torch.arange(3)[None])
+    with trace(layer) as seen:
+        close(layer(x, view), seen["output"])
+    pairs = seen["q"][:, :, :, None] + seen["k"][:, :, None]
+    close(seen["scores"], pairs.tanh() @ layer.kernel.weight)
+    close(seen["weights"], seen["scores"].softmax(dim=-1))
 
 
 def test_names_say_where_and_what():
