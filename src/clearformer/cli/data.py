@@ -29,14 +29,14 @@ def _list(as_json: bool) -> None:
 
     corpora = list_corpora()
     if as_json:
-        fields = ("name", "title", "licence", "attribution", "citation", "origin", "size", "downloadable")
+        fields = ("name", "title", "licence", "attribution", "citation", "origin", "size", "downloadable", "ships")
         print(json.dumps([{field: getattr(corpus, field) for field in fields} for corpus in corpora], indent=2))
         return
     table = Table(show_edge=False)
     for heading in ("name", "what", "licence", "size", "where"):
         table.add_column(heading, justify="right" if heading == "size" else "left")
     for corpus in corpora:
-        where = "download" if corpus.downloadable else "local copy only"
+        where = "here" if corpus.ships else "download" if corpus.downloadable else "local copy only"
         size = f"{corpus.size / 1e6:,.1f} MB" if corpus.size else ""
         table.add_row(corpus.name, corpus.title, corpus.licence, size, where)
     Console().print(table)

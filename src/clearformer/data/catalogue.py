@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urljoin
 
@@ -56,6 +57,16 @@ class Corpus:
     def downloadable(self) -> bool:
         """Whether every file has an address."""
         return all(file.url is not None for file in self.files)
+
+    @property
+    def folder(self) -> Path:
+        """Where the files are if the corpus is part of the package."""
+        return Path(str(files("clearformer"))) / "corpora" / self.name
+
+    @property
+    def ships(self) -> bool:
+        """Whether the corpus is part of the package."""
+        return self.folder.is_dir()
 
     def split(self, part: str, **languages: str) -> tuple[str, ...]:
         """The paths of a part: `split("train", lang="de")` is one or more files that belong together in order."""

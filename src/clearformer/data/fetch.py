@@ -26,16 +26,22 @@ class FetchError(Exception):
 
 
 def locate(name: str) -> Path | None:
-    """The verified local copy `$CLEARFORMER_DATA/<name>`, or None where there is no such folder."""
+    """The verified copy that ships with the package, or `$CLEARFORMER_DATA/<name>`; None where there is neither."""
     corpus = find_corpus(name)
+    if corpus.ships:
+        return _verified(corpus, corpus.folder, "install clearformer again")
     root = os.environ.get("CLEARFORMER_DATA")
     folder = Path(root) / name if root else None
     if folder is None or not folder.is_dir():
         return None
+    return _verified(corpus, folder, "replace this copy, or unset CLEARFORMER_DATA to use another one")
+
+
+def _verified(corpus: Corpus, folder: Path, remedy: str) -> Path:
     for file in corpus.files:
         problem = _problem_with(file, folder)
         if problem is not None:
-            raise FetchError(f"{problem}: replace this copy, or unset CLEARFORMER_DATA to use another one.")
+            raise FetchError(f"{problem}: {remedy}.")
     return folder
 
 
