@@ -95,22 +95,24 @@ class Checkpoints:
         return self.folder / f"{step:08d}"
 
     def save(self, training: Training) -> Path:
-        """Write a checkpoint, then let old ones go, and newer ones: they were damaged, or we would be past them."""
-        progress = training.progress
-        path = self.path(progress.step)
+        """Write a checkpoint, then let old ones go."""
+        path = self.path(training.progress.step)
         training.save(path)
-        self.point_to_best(progress)
+        self.tidy(training.progress)
+        return path
+
+    def tidy(self, progress: Progress) -> None:
+        """Point to the best checkpoint and remove what is not kept.
+
+        Newer ones than the present step go too: they were damaged, or we would have gone on from them.
+        """
         spared = {progress.step, *self.planned_steps(progress.step)[-self.keep :]}
         if progress.best is not None:
             spared.add(progress.best_step)
+            if self.path(progress.best_step).exists():
+                storage.point(self.folder / "best", self.path(progress.best_step))
         for step in set(self.steps()) - spared:
             storage.remove(self.path(step))
-        return path
-
-    def point_to_best(self, progress: Progress) -> None:
-        """Make `best` lead to the best checkpoint so far."""
-        if progress.best is not None and self.path(progress.best_step).exists():
-            storage.point(self.folder / "best", self.path(progress.best_step))
 
     def load_newest(self, training: Training) -> int | None:
         """Go on from the newest checkpoint that is whole; returns its step, or None if there is none at all."""

@@ -115,8 +115,8 @@ class Loop(Generic[B]):
     def resume(self) -> int:
         """Go on from the newest whole checkpoint; returns its step, 0 if there is none."""
         self._saved = self.checkpoints.load_newest(self.training)
-        if self.ranks.first:  # killed between a save and this?
-            self.checkpoints.point_to_best(self.training.progress)
+        if self._saved is not None and self.ranks.first:  # the kill may have come between a save and this
+            self.checkpoints.tidy(self.training.progress)
         return self.training.progress.step
 
     def run(self, *, watch: Callable[[Report], None] = lambda report: None, stop: Stop | None = None) -> Progress:

@@ -1,0 +1,135 @@
+"""Training in real processes that are ended with real signals, and what they leave behind on disk."""
+
+import json
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable, Iterable
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+from clearformer import storage
+
+# One process imports everything and then makes a fresh copy of itself for each run: a start costs milliseconds.
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["clearformer.run", "torch.utils.tensorboard"])
+LONGEST = 120.0  # seconds that a test waits for anything
+
+
+def start(folder: Path, out: Path, changes: Iterable[str] = (), poison: Iterable[int] = ()) -> BaseProcess:
+    """Train the recipe of a folder, resuming whatever is there. poison: places of the data plan with an unusable loss."""
+    process = PROCESSES.Process(target=_train, args=(folder, out, tuple(changes), frozenset(poison)))
+    process.start()
+    return process
+
+
+def finish(process: BaseProcess, code: int = 0) -> None:
+    """Wait for the end, which has to be the expected one."""
+    process.join(LONGEST)
+    assert process.exitcode == code, f"the process ended with {process.exitcode}, expected {code}"
+
+
+def _train(folder: Path, out: Path, changes: tuple[str, ...], poison: frozenset[int]) -> None:
+    import torch
+
+    from clearformer import run
+    from clearformer.recipe import read_recipe
+
+    torch.set_num_threads(1)
+    real_loss = run.translation_loss
+    recipe = read_recipe(folder / "numbers.toml", changes)
+
+    def poisoned_loss(model: Any, batch: Any, **options: Any) -> Any:
+        loss = real_loss(model, batch, **options)
+        place = torch.initial_seed() // 1009 - recipe.training.seed * 1_000_003  # the loop seeds by it
+        return loss._replace(total=loss.total * torch.nan) if place in poison else loss
+
+    run.translation_loss = poisoned_loss
+    try:
+        run.train(recipe, out, resume=True, base=folder)
+    except run.Interrupted:
+        os._exit(3)  # as a command line would tell its caller
+
+
+# --- moments ---------------------------------------------------------------------------------------------------------
+
+Moment = Callable[[Path], bool]  # whether it has come, seen from outside
+
+
+def saving(step: int | None = None) -> Moment:
+    """A checkpoint, or the one of this step, is being written."""
+    beginning = ".writing-0" if step is None else f".writing-{step:08d}-"
+
+    def come(out: Path) -> bool:
+        try:
+            return any(name.startswith(beginning) for name in os.listdir(out / "checkpoints"))
+        except FileNotFoundError:
+            return False
+
+    return come
+
+
+def logged(kind: str, step: int) -> Moment:
+    """A record of this kind and step is in the log."""
+    key = f'{{"step": {step}, "kind": "{kind}"'.encode()
+
+    def come(out: Path) -> bool:
+        path = out / "metrics.jsonl"
+        return path.exists() and key in path.read_bytes()
+
+    return come
+
+
+def saved(step: int) -> Moment:
+    """The checkpoint of a step has its name."""
+    return lambda out: (out / "checkpoints" / f"{step:08d}").exists()
+
+
+def signal_when(process: BaseProcess, out: Path, moment: Moment, number: int) -> None:
+    """Send a signal as soon as a moment has come."""
+    while not moment(out):
+        assert process.is_alive(), "the run was over before the moment came"
+        time.sleep(0.0005)
+    assert process.pid is not None
+    os.kill(process.pid, number)
+
+
+def kill_when(process: BaseProcess, out: Path, moment: Moment, *, late: float = 0.0) -> bool:
+    """kill -9 as soon as a moment has come, `late` seconds after; returns whether the process was still alive."""
+    deadline = time.monotonic() + LONGEST
+    while process.is_alive() and not moment(out):
+        assert time.monotonic() < deadline, "the moment never came"
+        time.sleep(0.0005)
+    time.sleep(late)
+    process.kill()
+    process.join(LONGEST)
+    return process.exitcode == -signal.SIGKILL
+
+
+# --- what is left ----------------------------------------------------------------------------------------------------
+
+
+def result(out: Path) -> dict[str, Any]:
+    """Every byte that a run is judged by: checkpoints, finished model, log without the time of day."""
+    files: dict[str, Any] = {
+        str(path.relative_to(out)): path.read_bytes()
+        for part in ("checkpoints", "model")
+        for path in sorted((out / part).rglob("*"))
+        if path.is_file()
+    }
+    records = [json.loads(line) for line in (out / "metrics.jsonl").read_text(encoding="utf-8").splitlines()]
+    files["metrics.jsonl"] = [{name: value for name, value in record.items() if name != "time"} for record in records]
+    return files
+
+
+def differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    """The names of the files that are not the same."""
+    return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
+
+
+def check_checkpoints(out: Path) -> None:
+    """Whatever bears a checkpoint's name is whole, at every moment."""
+    for path in (out / "checkpoints").glob("[0-9]*"):
+        storage.verify(path)

@@ -1,0 +1,132 @@
+"""Killed at any moment and resumed, a run ends with the bits of one that was left alone."""
+
+import random
+import signal
+import time
+
+import pytest
+
+from flows import killing
+from flows.numbers import write_recipe
+
+# 600 pairs in batches of 400 tokens: an epoch is some forty micro-batches, so 24 steps of two end within the second.
+EVERYTHING = ("training.accumulate=2", "training.r_drop=1.0", "training.optimiser.ema=0.9", "training.average=2")
+POISON = {26, 27, 28, 29, 30, 31, 32, 33, 34, 35}  # five bad updates of two after step 13: back to step 10
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("numbers")
+    write_recipe(folder)
+    return folder
+
+
+def uninterrupted(folder, changes, poison=()):
+    out = folder / f"whole-{time.monotonic_ns()}"
+    killing.finish(killing.start(folder, out, changes, poison))
+    return killing.result(out)
+
+
+@pytest.mark.slow
+def test_killed_where_it_hurts_most_and_resumed_a_run_ends_bit_equal(folder, tmp_path):
+    whole = uninterrupted(folder, EVERYTHING, POISON)
+    assert [record["kind"] for record in whole["metrics.jsonl"]].count("rollback") == 1
+    moments = {
+        "inside the first save": killing.saving(0),
+        "while validating": killing.logged("train", 8),
+        "after a rollback": killing.logged("rollback", 10),
+        "inside a later save": killing.saving(16),
+        "in the last step": killing.logged("train", 24),
+        "between the last checkpoint and the finished model": killing.saved(24),
+    }
+    out = tmp_path / "killed"
+    for name, moment in moments.items():
+        process = killing.start(folder, out, EVERYTHING, POISON)
+        assert killing.kill_when(process, out, moment), f"{name}: the run was over before it could be killed"
+        killing.check_checkpoints(out)
+    killing.finish(killing.start(folder, out, EVERYTHING, POISON))
+    assert killing.differences(killing.result(out), whole) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_saves_and_leaves_and_what_follows_does_not_notice(folder, tmp_path, number):
+    """The extra checkpoint of the interruption must not be averaged, rolled back to, or push another one out."""
+    whole = uninterrupted(folder, EVERYTHING, POISON)
+    out = tmp_path / "stopped"
+    for step in (3, 12, 22):
+        process = killing.start(folder, out, EVERYTHING, POISON)
+        killing.signal_when(process, out, killing.logged("train", step), number)
+        killing.finish(process, code=3)
+        assert not (out / "model").exists()
+    killing.finish(killing.start(folder, out, EVERYTHING, POISON))
+    assert killing.differences(killing.result(out), whole) == []
+
+
+def test_a_second_process_is_kept_out_of_a_run(folder, tmp_path):
+    out = tmp_path / "busy"
+    first = killing.start(folder, out, ["training.steps=100000"])
+    killing.signal_when(first, out, killing.saved(0), 0)
+    killing.finish(killing.start(folder, out), code=1)
+    assert first.is_alive()
+    first.kill()
+    first.join()
+
+
+def test_a_second_signal_is_obeyed_at_once(folder, tmp_path):
+    """Two signals within a long validation: the run ends without a word and without its checkpoint."""
+    out = tmp_path / "impatient"
+    process = killing.start(folder, out, ["scoring.sentences=20", "decoding.beam=16", "decoding.max_extra=400"])
+    killing.signal_when(process, out, killing.logged("train", 8), signal.SIGTERM)
+    time.sleep(0.2)
+    killing.signal_when(process, out, lambda _: True, signal.SIGTERM)
+    killing.finish(process, code=-signal.SIGTERM)
+    assert not killing.saved(8)(out)
+    assert killing.saved(5)(out)
+
+
+VARIANTS = {
+    "plain": ((), ()),
+    "accumulation": (("training.accumulate=3",), ()),
+    "two passes": (("training.r_drop=1.0",), ()),
+    "averages": (("training.optimiser.ema=0.9", "training.average=3"), ()),
+    "rollbacks": (("training.spike=50.0",), (6, 11, 12, 13, 14, 15, 19, 20)),
+    "everything": (EVERYTHING, POISON),
+    "epochs": (("training.batch_tokens=2000", "training.steps=40"), ()),  # eight batches an epoch
+}
+
+
+@pytest.mark.soak
+def test_fifty_kills(folder, tmp_path, capsys):
+    """Ten of them inside a save, the rest anywhere between start and end."""
+    generator = random.Random(2017)
+    kinds = ["save"] * 10 + ["random"] * 40
+    generator.shuffle(kinds)
+    whole, seconds, out, process, runs, unequal = {}, {}, None, None, 0, []
+    names = iter(list(VARIANTS) * 50)
+    for kind in kinds:
+        while True:  # a run that ends before its kill is compared, and another one begins
+            if out is None:
+                name, out = next(names), tmp_path / f"run-{runs}"
+                changes, poison = VARIANTS[name]
+                if name not in whole:
+                    began = time.monotonic()
+                    whole[name] = uninterrupted(folder, changes, poison)
+                    seconds[name] = time.monotonic() - began
+            process = killing.start(folder, out, changes, poison)
+            if kind == "save":
+                hit = killing.kill_when(process, out, killing.saving(), late=generator.uniform(0, 0.01))
+            else:
+                end = time.monotonic() + generator.uniform(0, seconds[name])
+                hit = killing.kill_when(process, out, lambda _, end=end: time.monotonic() >= end)
+            if (out / "checkpoints").exists():
+                killing.check_checkpoints(out)
+            if hit:
+                break
+            runs, unequal = runs + 1, unequal + killing.differences(killing.result(out), whole[name])
+            out = None
+    killing.finish(killing.start(folder, out, changes, poison))
+    runs, unequal = runs + 1, unequal + killing.differences(killing.result(out), whole[name])
+    with capsys.disabled():
+        print(f"\n{len(kinds)} kills in {runs} runs: {len(unequal)} files not bit-equal, 0 torn checkpoints accepted")
+    assert unequal == []
