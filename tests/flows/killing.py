@@ -19,7 +19,7 @@ LONGEST = 120.0  # seconds that a test waits for anything
 
 
 def start(folder: Path, out: Path, changes: Iterable[str] = (), poison: Iterable[int] = ()) -> BaseProcess:
-    """Train the recipe of a folder, resuming whatever is there. poison: places of the data plan with an unusable loss."""
+    """Train the recipe of a folder, resuming what is there. poison: places of the data plan with an unusable loss."""
     process = PROCESSES.Process(target=_train, args=(folder, out, tuple(changes), frozenset(poison)))
     process.start()
     return process
@@ -64,7 +64,7 @@ def saving(step: int | None = None) -> Moment:
 
     def come(out: Path) -> bool:
         try:
-            return any(name.startswith(beginning) for name in os.listdir(out / "checkpoints"))
+            return any(path.name.startswith(beginning) for path in (out / "checkpoints").iterdir())
         except FileNotFoundError:
             return False
 
