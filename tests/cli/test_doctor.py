@@ -1,0 +1,42 @@
+"""The doctor's findings on the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clearformer.cli.main import main
+
+
+def write(path: Path, *lines: str) -> str:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return str(path)
+
+
+def test_a_good_corpus_is_exit_code_0(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    pair = write(tmp_path / "a.en", "a dog", "a cat"), write(tmp_path / "a.de", "ein Hund", "eine Katze")
+    assert main(["doctor", *pair]) == 0
+    assert "2 of 2 kept" in capsys.readouterr().out
+
+
+def test_unequal_files_are_exit_code_1_with_both_numbers(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    pair = write(tmp_path / "a.en", "a dog", "a cat"), write(tmp_path / "a.de", "ein Hund")
+    assert main(["doctor", *pair]) == 1
+    printed = capsys.readouterr().out
+    assert "2 lines" in printed
+    assert "1 lines" in printed
+
+
+def test_a_test_set_inside_the_corpus_is_found(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    pair = write(tmp_path / "a.en", "a dog", "a cat"), write(tmp_path / "a.de", "ein Hund", "eine Katze")
+    test = write(tmp_path / "t.en", "a cat"), write(tmp_path / "t.de", "eine Katze")
+    main(["doctor", *pair, "--test", *test, "--json"])
+    reports = json.loads(capsys.readouterr().out)
+    assert reports[1]["counts"]
+    assert reports[1]["findings"][0]["line"] == 2
+
+
+def test_a_test_set_needs_a_pair(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    one = write(tmp_path / "a.en", "a dog")
+    assert main(["doctor", one, "--test", one, one]) == 1
+    assert "two files" in capsys.readouterr().err

@@ -1,0 +1,39 @@
+"""Scores with everything that a reader needs to repeat them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clearformer.cli.main import main
+
+
+def test_json_has_the_promised_keys(capsys: pytest.CaptureFixture[str], model_folder: Path, text_file: Path):
+    files = ["--source", str(text_file), "--reference", str(text_file)]
+    assert main(["evaluate", "--model", str(model_folder), *files, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {"bleu", "chrf", "perplexity", "signature", "sentences"} <= found.keys()
+    assert found["sentences"] == 4
+    assert found["perplexity"] > 1
+    assert "tok:13a" in found["signature"]
+
+
+def test_the_translations_can_be_kept(model_folder: Path, text_file: Path, tmp_path: Path):
+    files = ["--source", str(text_file), "--reference", str(text_file), "--output", str(tmp_path / "kept.txt")]
+    assert main(["evaluate", "--model", str(model_folder), *files]) == 0
+    assert (tmp_path / "kept.txt").read_text(encoding="utf-8").count("\n") == 4
+
+
+def test_unequal_files_are_refused_with_both_numbers(
+    capsys: pytest.CaptureFixture[str], model_folder: Path, text_file: Path, tmp_path: Path
+):
+    short = tmp_path / "short.txt"
+    short.write_text("one line\n")
+    assert main(["evaluate", "--model", str(model_folder), "--source", str(text_file), "--reference", str(short)]) == 1
+    assert "4 lines" in (message := capsys.readouterr().err)
+    assert "has 1;" in message
+
+
+def test_something_to_score_must_be_named(capsys: pytest.CaptureFixture[str], model_folder: Path):
+    assert main(["evaluate", "--model", str(model_folder)]) == 1
+    assert "--source and --reference" in capsys.readouterr().err

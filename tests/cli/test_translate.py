@@ -1,0 +1,87 @@
+"""Line for line: as many translations as sentences, from any kind of input, whatever the batch."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from clearformer.cli.main import main
+
+
+def lines(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
+    assert main(["translate", *arguments]) == 0
+    return capsys.readouterr().out.split("\n")[:-1]
+
+
+def test_sentences_files_and_standard_input_agree(
+    capsys: pytest.CaptureFixture[str], model_folder: Path, text_file: Path
+):
+    sentences = text_file.read_text(encoding="utf-8").split("\n")[:-1]
+    model = ["--model", str(model_folder)]
+    by_argument = lines(capsys, *sentences, *model)
+    assert lines(capsys, "--input", str(text_file), *model) == by_argument
+    piped = subprocess.run(
+        [sys.executable, "-m", "clearformer", "translate", *model],
+        input=text_file.read_bytes(),
+        capture_output=True,
+        check=True,
+    )
+    assert piped.stdout.decode("utf-8").split("\n")[:-1] == by_argument
+    assert len(by_argument) == 4
+    assert by_argument[2] == ""  # the empty line keeps its place
+
+
+def test_the_batch_size_changes_nothing(capsys: pytest.CaptureFixture[str], model_folder: Path, text_file: Path):
+    common = ["--input", str(text_file), "--model", str(model_folder)]
+    assert lines(capsys, *common, "--batch", "1") == lines(capsys, *common, "--batch", "64")
+
+
+def test_a_file_appears_when_it_is_complete(model_folder: Path, text_file: Path, tmp_path: Path):
+    output = tmp_path / "out.txt"
+    assert main(["translate", "--input", str(text_file), "--output", str(output), "--model", str(model_folder)]) == 0
+    assert output.read_text(encoding="utf-8").count("\n") == 4
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.txt", "out.txt"]
+
+
+def test_a_failed_run_leaves_the_old_file(model_folder: Path, tmp_path: Path):
+    output, broken = tmp_path / "out.txt", tmp_path / "broken.txt"
+    output.write_text("old\n")
+    broken.write_bytes(b"good\n\xff\xfe bad\n")
+    assert main(["translate", "--input", str(broken), "--output", str(output), "--model", str(model_folder)]) == 1
+    assert output.read_text() == "old\n"
+
+
+def test_json_has_scores_that_add_up(capsys: pytest.CaptureFixture[str], model_folder: Path):
+    model = ["--model", str(model_folder)]
+    [line] = lines(capsys, "two dogs", "--json", "--nbest", "3", "--align", *model)
+    found = json.loads(line)
+    assert len(found["alternatives"]) == 2
+    for entry in (found, *found["alternatives"]):
+        assert sum(entry["token_log_probs"]) == pytest.approx(entry["log_prob"], abs=1e-4)
+        assert len(entry["alignment"]) == len(entry["tokens"])
+        assert all(sum(row) == pytest.approx(1, abs=1e-4) for row in entry["alignment"])
+    scores = [entry["score"] for entry in (found, *found["alternatives"])]
+    assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--beam", "0"], "beam is 0"),
+        (["--nbest", "9"], "nbest is 9"),
+        (["--input", "nowhere.txt"], "nowhere.txt"),
+        (["hello", "--model", "no-such-model"], "no model folder no-such-model"),
+        (["word " * 3000], "more than the"),
+    ],
+)
+def test_bad_use_gets_a_sentence(
+    capsys: pytest.CaptureFixture[str], model_folder: Path, arguments: list[str], reason: str
+):
+    text = [] if "--input" in arguments or not arguments[0].startswith("-") else ["hello"]
+    model = [] if "--model" in arguments else ["--model", str(model_folder)]
+    assert main(["translate", *text, *arguments, *model]) == 1
+    message = capsys.readouterr().err
+    assert reason in message
+    assert message.count("\n") == 1
