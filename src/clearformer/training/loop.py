@@ -161,6 +161,7 @@ class Loop(Generic[B]):
         """Write a checkpoint; the ranks hold the same, so one of them writes and the others wait."""
         if self._record is not None:
             self._record.sync()
+        if self.ranks.first:
             self.checkpoints.save(self.training)
         self._saved = self.training.progress.step
         self.ranks.wait()
