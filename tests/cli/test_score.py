@@ -1,4 +1,4 @@
-"""`score` gives again what `translate` said of its own output."""
+"""Log-probabilities of given translations, token by token."""
 
 import json
 from pathlib import Path
@@ -8,23 +8,25 @@ import pytest
 from clearformer.cli.main import main
 
 
-def test_the_score_of_a_translation_is_the_one_it_was_found_with(
-    capsys: pytest.CaptureFixture[str], model_folder: Path, tmp_path: Path
+def test_every_line_has_its_tokens_and_they_add_up(
+    capsys: pytest.CaptureFixture[str], model_folder: Path, text_file: Path
 ):
-    main(["translate", "the cat sleeps", "--json", "--nbest", "4", "--model", str(model_folder)])
-    found = json.loads(capsys.readouterr().out)
-    entries = [found, *found["alternatives"]]
-    # Text does not always lead back to the same pieces; compare those that do.
-    source, target = tmp_path / "s.txt", tmp_path / "t.txt"
-    source.write_text("the cat sleeps\n" * len(entries), encoding="utf-8")
-    target.write_text("".join(f"{entry['text']}\n" for entry in entries), encoding="utf-8")
-    files = ["--source", str(source), "--target", str(target)]
-    assert main(["score", *files, "--model", str(model_folder), "--json"]) == 0
+    from clearformer.doorway import load
+
+    files = ["--source", str(text_file), "--target", str(text_file), "--model", str(model_folder)]
+    assert main(["score", *files, "--json"]) == 0
     scored = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    same = [(a, b) for a, b in zip(entries, scored, strict=True) if a["tokens"] == b["tokens"][:-1]]
-    assert same
-    for entry, again in same:
-        assert again["token_log_probs"] == pytest.approx(entry["token_log_probs"], abs=1e-4)
+    assert main(["score", *files]) == 0
+    totals = [float(line.split("\t")[0]) for line in capsys.readouterr().out.splitlines()]
+    translator = load(model_folder)
+    lines = text_file.read_text(encoding="utf-8").split("\n")[:-1]
+    assert len(scored) == len(lines)
+    for text, one, total in zip(lines, scored, totals, strict=True):
+        assert one["tokens"][-1] == "<eos>"
+        assert len(one["tokens"]) == len(one["token_log_probs"])
+        assert one["log_prob"] == pytest.approx(total, abs=1e-3)
+        if text:
+            assert one["token_log_probs"] == pytest.approx(translator.score(text, text))
 
 
 def test_unequal_files_stop(capsys: pytest.CaptureFixture[str], model_folder: Path, text_file: Path, tmp_path: Path):

@@ -69,7 +69,7 @@ def test_json_has_scores_that_add_up(capsys: pytest.CaptureFixture[str], model_f
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["--beam", "0"], "beam is 0"),
+        (["--beam", "0"], "beam must be at least 1"),
         (["--nbest", "9"], "nbest is 9"),
         (["--input", "nowhere.txt"], "nowhere.txt"),
         (["hello", "--model", "no-such-model"], "no model folder no-such-model"),
