@@ -2,6 +2,8 @@
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from clearformer.model.attention import Attention
 from clearformer.model.cache import DecoderCache, FixedCache, GrowingCache
@@ -58,6 +60,21 @@ def test_cached_steps_equal_the_full_pass(family, kind):
         expected = real(writer(tokens, keep), keep)
         for way, sizes in WAYS.items():
             close(real(writer.in_steps(sizes, tokens, keep), keep), expected, f"{padding}, {way}")
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    sizes=st.lists(st.integers(1, 4), min_size=1, max_size=5),
+    holes=st.lists(st.integers(0, 2**20 - 1), min_size=3, max_size=3),
+    kind=st.sampled_from(["learned", "rotary", "relative"]),
+)
+def test_any_padding_in_any_steps(sizes, holes, kind):
+    """Hypothesis looks for a pattern of holes and a way to cut it up that the full pass does not agree with."""
+    writer, length = Writer("gpt2", kind), sum(sizes)
+    tokens = torch.randint(VOCAB, (3, length))
+    keep = torch.tensor([[bool(bits >> slot & 1) for slot in range(length)] for bits in holes])
+    with torch.no_grad():
+        close(writer.in_steps(sizes, tokens, keep)[keep], writer(tokens, keep)[keep])
 
 
 @torch.no_grad()

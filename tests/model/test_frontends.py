@@ -29,6 +29,23 @@ def test_shapes():
     assert (x.shape, keep.shape, positions.shape) == ((2, 4, 8), (2, 4), (2, 4))  # ⌈7/2⌉
 
 
+@pytest.mark.parametrize(
+    ("front", "inputs", "count"),
+    [
+        (TokenFrontend(11, 8, position=Learned(20, 8)), torch.zeros(1, 4, dtype=torch.long), 4),
+        (PatchFrontend(8, picture=4, patch=2, position=Learned(20, 8)), torch.zeros(1, 3, 4, 4), 5),
+        (SoundFrontend(6, 8, position=Learned(20, 8)), torch.zeros(1, 8, 6), 4),
+    ],
+    ids=["tokens", "patches", "sound"],
+)
+def test_given_positions_win(front, inputs, count):
+    places = torch.arange(7, 7 + count)[None]
+    x, _, positions = front(inputs, positions=places)
+    assert positions is places
+    table = front.position.table.weight
+    torch.testing.assert_close(x - front(inputs).x, (table[7 : 7 + count] - table[:count])[None])
+
+
 # ---- tokens ---------------------------------------------------------------------------------------------------------
 
 
