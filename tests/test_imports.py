@@ -36,11 +36,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "steppers": FLOOR | {"model", "decoding"},
     "translator": FLOOR | {"model", "text", "decoding", "bundle", "steppers"},
     "recipe": FLOOR | {"model", "text", "data", "training", "translator"},
+    "choose": FLOOR | {"model", "text", "data", "training", "recipe"},
 }
 EVERYTHING_BELOW = set(MAY_IMPORT)
 MAY_IMPORT |= {
     "run": EVERYTHING_BELOW,
     "doorway": EVERYTHING_BELOW | {"run"},
+    "diagnosis": EVERYTHING_BELOW | {"run"},
     "serving": EVERYTHING_BELOW | {"run", "doorway"},
     "lab": EVERYTHING_BELOW | {"run", "doorway"},
     "studio": EVERYTHING_BELOW | {"run", "doorway", "serving"},

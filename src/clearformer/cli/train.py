@@ -1,30 +1,126 @@
-"""clearformer train: from a recipe to a model folder."""
+"""clearformer train: from a recipe, or from two text files, to a model folder."""
 
 import argparse
+import shlex
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from clearformer.choose import Choice
+    from clearformer.recipe import Recipe
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     parser.add_argument(
         "words",
-        nargs="+",
+        nargs="*",
         metavar="RECIPE.toml [key.path=value …]",
         help="a recipe file or the name of a shipped one (sample), and changes such as training.steps=500",
     )
+    parser.add_argument("--source", type=Path, help="without a recipe: sentences of your own, one a line, plain or .gz")
+    parser.add_argument("--target", type=Path, help="their translations, line by line; everything else is chosen")
     parser.add_argument("--out", type=Path, help="the folder of the run (runs/ and the recipe's name)")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Train, showing how it goes."""
-    from clearformer import run as running
-    from clearformer.cli.progress import training_progress
+    if arguments.source or arguments.target:
+        _train_on_files(arguments)
+    elif arguments.words:
+        _train_recipe(arguments)
+    else:
+        raise ValueError("name a recipe (`sample` needs nothing else), or give your text with --source and --target")
+
+
+def _train_recipe(arguments: argparse.Namespace) -> None:
     from clearformer.recipe import find_recipe, read_recipe
 
     path = find_recipe(arguments.words[0])
     recipe = read_recipe(path, arguments.words[1:])
     out = arguments.out or Path("runs") / recipe.name
+    print(_train(recipe, out, base=path.parent, resume=arguments.resume))
+
+
+def _train_on_files(arguments: argparse.Namespace) -> None:
+    """Choose everything, say why, train, and measure on what was held out."""
+    from clearformer.choose import from_files, run_name
+    from clearformer.recipe import read_recipe
+
+    source, target = arguments.source, arguments.target
+    if source is None or target is None:
+        raise ValueError("--source and --target belong together: a translation is learned from both sides")
+    if wrong := [word for word in arguments.words if "=" not in word]:
+        raise ValueError(f"{wrong[0]} is a recipe, and --source and --target go without one; give one or the other")
+    out: Path = arguments.out or Path("runs") / run_name(source, target)
+    if not arguments.resume:
+        if (out / "checkpoints").exists():
+            raise ValueError(f"{out} holds a run already; go on with --resume, or choose another --out")
+        _say(f"looking at {source} and {target} …")
+        chosen = from_files(source, target, out)
+        _say(chosen.report.to_text())
+        _show([*chosen.choices, *_changes(arguments.words)])
+        _write(chosen.recipe, out)
+    recipe = read_recipe(out / "recipe.toml", arguments.words)
+    model = _train(recipe, out, base=out, resume=arguments.resume)
+    example = _evaluate(recipe, model, out)
+    print(shlex.join(["clearformer", "translate", "--model", str(model), example]))
+
+
+def _train(recipe: "Recipe", out: Path, *, base: Path, resume: bool) -> Path:
+    from clearformer import run as running
+    from clearformer.cli.progress import training_progress
+
     with training_progress(recipe.training.steps) as watchers:
-        model = running.train(recipe, out, resume=arguments.resume, base=path.parent, watchers=watchers)
-    print(model)
+        return running.train(recipe, out, resume=resume, base=base, watchers=watchers)
+
+
+def _evaluate(recipe: "Recipe", model: Path, out: Path) -> str:
+    """Print the score on the held-out test set; returns its shortest sentence, to try the model with."""
+    from clearformer.cli.progress import progress_bar
+    from clearformer.doorway import load
+    from clearformer.evaluation.translation import score_translations
+    from clearformer.text.doctor import read_lines
+
+    sources, references = (list(read_lines(out / name)) for name in (recipe.data.test_source, recipe.data.test_target))
+    with progress_bar("translating the test set") as show:
+        found = [one.text for one in load(model).translate(sources, recipe.decoding, on_progress=show)]
+    score = score_translations(
+        found, references, language=recipe.data.target_language, tokenise=recipe.scoring.tokenise
+    )
+    print(
+        f"BLEU {score.bleu:.2f} (95 % between {score.bleu_low:.2f} and {score.bleu_high:.2f}) "
+        f"on {score.sentences:,} held-out sentences; {score.signature}"
+    )
+    return min(sources, key=len)
+
+
+def _write(recipe: "Recipe", out: Path) -> None:
+    from clearformer import settings
+
+    text = settings.to_toml(settings.to_plain(recipe))
+    (out / "recipe.toml").write_text(text, encoding="utf-8")
+
+
+def _changes(words: list[str]) -> list["Choice"]:
+    from clearformer.choose import Choice
+
+    return [Choice(what="changed", value=word, reason="the command line says so") for word in words]
+
+
+def _show(choices: list["Choice"]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(show_edge=False, box=None, pad_edge=False)
+    for heading in ("what", "chosen", "because"):
+        table.add_column(heading, overflow="fold")
+    for choice in choices:
+        table.add_row(choice.what, choice.value, choice.reason)
+    Console(stderr=True).print(table)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
