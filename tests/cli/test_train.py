@@ -1,0 +1,108 @@
+"""Training from the command line: two files alone are enough, and what comes out can be run again and used."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from clearformer import storage
+from clearformer.cli.main import main
+
+# Laid over what is chosen, so that a test takes seconds; what is chosen by itself is tested in tests/test_choose.py.
+TINY = ["training.steps=6", "training.validate_every=3", "training.save_every=3", "vocabulary.vocab_size=300"]
+TINY += ["model.dim=16", "model.hidden_dim=32", "model.layers=1", "model.decoder_layers=1", "training.log_every=2"]
+TINY += ["decoding.beam=1", "decoding.max_ratio=1.0", "decoding.max_extra=2"]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """120 pairs of numbers in words, and a pair with an empty side."""
+    folder = tmp_path_factory.mktemp("text")
+    ones, tens = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], range(12)
+    source = "".join(f"{one} and {ten} tens\n" for ten in tens for one in ones) + "\n"
+    target = "".join(f"{ten} Zehner, {one.upper()}\n" for ten in tens for one in ones) + "leer\n"
+    (folder / "my.en").write_text(source)
+    (folder / "my.de").write_text(target)
+    return ["--source", str(folder / "my.en"), "--target", str(folder / "my.de")]
+
+
+@pytest.fixture(scope="module")
+def finished(files: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("runs") / "own"
+    assert main(["train", *files, "--out", str(out), *TINY]) == 0
+    return out
+
+
+def test_two_files_alone_become_a_translator(files, tmp_path, capsys):
+    out = tmp_path / "a run"  # a space, because the command that is printed has to survive it
+    assert main(["train", *files, "--out", str(out), *TINY]) == 0
+    printed = capsys.readouterr()
+    score, command = printed.out.splitlines()
+    assert score.startswith("BLEU ")
+    assert "on 20 held-out sentences" in score
+    assert "95 % between" in score
+    assert shlex.split(command)[:4] == ["clearformer", "translate", "--model", str(out / "model")]
+    assert main(shlex.split(command)[1:]) == 0
+    for said in (
+        "120 of 121 kept for training",
+        "1 blank_source",
+        "held out",
+        "vocabulary",
+        "because",
+        "training.steps=6",
+    ):
+        assert said in printed.err
+
+
+def test_the_recipe_that_is_kept_gives_the_same_model_again(finished, tmp_path, capsys):
+    assert main(["train", str(finished / "recipe.toml"), "--out", str(tmp_path / "again")]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'again' / 'model'}\n"
+    weights = [storage.sha256(run / "model" / "model.safetensors") for run in (finished, tmp_path / "again")]
+    assert weights[0] == weights[1]
+
+
+def test_even_the_recipe_of_the_second_run_can_be_run(finished, tmp_path):
+    """File names in a kept recipe are seen from the folder that it is kept in."""
+    for before, after in ((finished, tmp_path / "second"), (tmp_path / "second", tmp_path / "deeper/third")):
+        assert main(["train", str(before / "recipe.toml"), "training.steps=1", "--out", str(after)]) == 0
+
+
+def test_a_run_of_ones_own_goes_on(finished, files, capsys):
+    """Nothing is left to do, but everything is found: the split, the recipe, the checkpoints."""
+    test_set = (finished / "data" / "test.en").read_bytes()
+    assert main(["train", *files, "--out", str(finished), "--resume"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("clearformer translate --model")
+    assert (finished / "data" / "test.en").read_bytes() == test_set
+
+
+def test_a_folder_that_holds_a_run_is_left_alone(finished, files, capsys):
+    assert main(["train", *files, "--out", str(finished)]) == 1
+    assert "holds a run already; go on with --resume" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ([], "name a recipe (`sample` needs nothing else), or give your text"),
+        (["--source", "a.en"], "--source and --target belong together"),
+        (
+            ["sample", "--source", "a.en", "--target", "a.de"],
+            "sample is a recipe, and --source and --target go without",
+        ),
+        (["--source", "no.en", "--target", "no.de"], "no.en: the file cannot be read as text"),
+        (["no-such-recipe"], "shipped are en-zh"),
+        (["sample", "training.stepps=3"], "did you mean training.steps?"),
+    ],
+)
+def test_bad_use_gets_a_sentence(tmp_path, capsys, arguments, reason):
+    assert main(["train", *arguments, "--out", str(tmp_path / "out")]) == 1
+    assert reason in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_too_little_text_is_refused(tmp_path, capsys):
+    for name in ("few.en", "few.de"):
+        (tmp_path / name).write_text("".join(f"{name} {n}\n" for n in range(50)))
+    arguments = ["--source", str(tmp_path / "few.en"), "--target", str(tmp_path / "few.de")]
+    assert main(["train", *arguments, "--out", str(tmp_path / "out")]) == 1
+    assert "few.en and few.de have 50 pairs fit for training, but at least 100 are needed" in capsys.readouterr().err
