@@ -1,0 +1,104 @@
+"""Every recipe that ships parses, builds its model and names text that its corpus has; the largest run ten steps."""
+
+import math
+import random
+from pathlib import Path
+
+import pytest
+import torch
+
+from clearformer import settings
+from clearformer.data.catalogue import find_corpus
+from clearformer.model.build import build
+from clearformer.recipe import Recipe, find_recipe, model_config, read_recipe
+from clearformer.run import train
+from clearformer.training.record import read_records
+
+SHIPPED = sorted(path.stem for path in find_recipe("sample").parent.glob("*.toml"))
+PAPER = {"wmt14-en-de-base": 63e6, "wmt14-en-de-big": 214e6, "wmt14-en-fr-big": 209e6}  # with 37,000 and 32,000 pieces
+
+
+@pytest.fixture(params=SHIPPED)
+def recipe(request: pytest.FixtureRequest) -> Recipe:
+    return read_recipe(find_recipe(request.param))
+
+
+def parameters(recipe: Recipe) -> int:
+    """Counted on the meta device, where a model has shapes and takes no memory."""
+    size = recipe.vocabulary.vocab_size
+    with torch.device("meta"):
+        model = build(model_config(recipe.model, vocab_size=size, target_vocab_size=None if recipe.joint else size))
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def test_it_is_named_after_its_file_and_reads_back(recipe):
+    assert recipe.name in SHIPPED
+    assert settings.parse(Recipe, settings.to_plain(recipe), recipe.name) == recipe
+
+
+def test_its_model_builds(recipe):
+    assert parameters(recipe) == pytest.approx(PAPER.get(recipe.name, parameters(recipe)), rel=0.01)
+
+
+def test_its_text_is_in_its_corpus(recipe):
+    corpus = find_corpus(recipe.data.corpus)
+    available = {path for file in corpus.files for path in (file.members or (file.path,))}
+    parts = ("train_source", "train_target", "dev_source", "dev_target", "test_source", "test_target")
+    for part in parts:
+        names = getattr(recipe.data, part)
+        wanted = {names} if isinstance(names, str) else set(names)
+        assert wanted - {""} <= available, part
+        assert wanted != {""} or part.startswith("test"), f"{part} is needed to train"
+
+
+def test_a_bundled_models_data_allows_it(recipe):
+    """What is trained on text with an open licence says whose text it is."""
+    if "CC BY" in (recipe.data.licence or ""):
+        assert "tatoeba.org" in recipe.data.attribution
+
+
+@pytest.mark.parametrize("name", sorted(PAPER))
+def test_wmt_trains_on_what_the_paper_trained_on(name):
+    data = read_recipe(find_recipe(name)).data
+    for names, language in ((data.train_source, data.source_language), (data.train_target, data.target_language)):
+        assert names == find_corpus(data.corpus).split("train", lang=language)
+
+
+def made_text(folder: Path, words: int) -> dict[str, str]:
+    """Pairs of made-up words, each met often enough to become a piece: a vocabulary of full size from little text."""
+    draw = random.Random(1)
+    known = ["".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=draw.randint(4, 9))) for _ in range(words)]
+    lines = [" ".join(known[start : start + 8]) for start in range(0, words, 8)]
+    files = {}
+    for part, text in (("train", lines * 2), ("dev", lines[:5])):
+        for side in ("source", "target"):
+            (folder / f"{part}.{side}").write_text("".join(f"{line}\n" for line in text))
+            files[f"data.{part}_{side}"] = f"{part}.{side}"
+    return files
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("wmt14-en-de-base", marks=pytest.mark.slow),
+        pytest.param("wmt14-en-de-big", marks=pytest.mark.soak),
+        pytest.param("wmt14-en-fr-big", marks=pytest.mark.soak),
+    ],
+)
+def test_ten_real_steps_at_full_size(name, tmp_path):
+    """The whole run, from text to model folder; only the text is made up and the batch is small."""
+    values = settings.read_toml(find_recipe(name))
+    del values["data"]["corpus"]
+    changes = {"training.steps": 10, "training.batch_tokens": 128, "training.log_every": 1, "training.average": 1}
+    for key, value in {**made_text(tmp_path, 24_000), **changes}.items():
+        values = settings.lay(values, key, value)
+    recipe = settings.parse(Recipe, values, name)
+    train(recipe, tmp_path / "run", base=tmp_path)
+    losses = [record["loss"] for record in read_records(tmp_path / "run" / "metrics.jsonl")]
+    assert len(losses) == 10
+    # Untrained, the model knows nothing: about as unsure as one that takes all pieces for equally likely.
+    assert losses[0] == pytest.approx(math.log(recipe.vocabulary.vocab_size), abs=2)
+    assert all(math.isfinite(loss) for loss in losses)
+    weights = (tmp_path / "run" / "model" / "model.safetensors").stat().st_size
+    assert weights == pytest.approx(4 * PAPER[name], rel=0.01)
