@@ -87,6 +87,12 @@ def saved(step: int) -> Moment:
     return lambda out: (out / "checkpoints" / f"{step:08d}").exists()
 
 
+def after(seconds: float) -> Moment:
+    """So many seconds from now."""
+    end = time.monotonic() + seconds
+    return lambda out: time.monotonic() >= end
+
+
 def signal_when(process: BaseProcess, out: Path, moment: Moment, number: int) -> None:
     """Send a signal as soon as a moment has come."""
     while not moment(out):

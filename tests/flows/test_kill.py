@@ -1,5 +1,6 @@
 """Killed at any moment and resumed, a run ends with the bits of one that was left alone."""
 
+import itertools
 import random
 import signal
 import time
@@ -98,35 +99,34 @@ VARIANTS = {
 
 @pytest.mark.soak
 def test_fifty_kills(folder, tmp_path, capsys):
-    """Ten of them inside a save, the rest anywhere between start and end."""
+    """Ten runs are killed five times each: once inside a save, otherwise at any moment from start to end."""
     generator = random.Random(2017)
-    kinds = ["save"] * 10 + ["random"] * 40
-    generator.shuffle(kinds)
-    whole, seconds, out, process, runs, unequal = {}, {}, None, None, 0, []
-    names = iter(list(VARIANTS) * 50)
-    for kind in kinds:
-        while True:  # a run that ends before its kill is compared, and another one begins
-            if out is None:
-                name, out = next(names), tmp_path / f"run-{runs}"
-                changes, poison = VARIANTS[name]
-                if name not in whole:
-                    began = time.monotonic()
-                    whole[name] = uninterrupted(folder, changes, poison)
-                    seconds[name] = time.monotonic() - began
+    kills, saves, unequal = 0, 0, []
+    for number, name in zip(range(10), itertools.cycle(VARIANTS)):
+        changes, poison = VARIANTS[name]
+        began = time.monotonic()
+        whole = uninterrupted(folder, changes, poison)
+        seconds = time.monotonic() - began
+        out, hits, inside = tmp_path / f"run-{number}", 0, False
+        while hits < 5:
             process = killing.start(folder, out, changes, poison)
-            if kind == "save":
-                hit = killing.kill_when(process, out, killing.saving(), late=generator.uniform(0, 0.01))
+            if (not inside and generator.random() < 0.5) or hits == 4:
+                moment, late = killing.saving(), generator.uniform(0, 0.01)
             else:
-                end = time.monotonic() + generator.uniform(0, seconds[name])
-                hit = killing.kill_when(process, out, lambda _, end=end: time.monotonic() >= end)
-            if (out / "checkpoints").exists():
-                killing.check_checkpoints(out)
-            if hit:
-                break
-            runs, unequal = runs + 1, unequal + killing.differences(killing.result(out), whole[name])
-            out = None
-    killing.finish(killing.start(folder, out, changes, poison))
-    runs, unequal = runs + 1, unequal + killing.differences(killing.result(out), whole[name])
+                moment, late = killing.after(generator.uniform(0, 0.8 * seconds)), 0.0
+            hit = killing.kill_when(process, out, moment, late=late)
+            torn = killing.saving()(out)
+            killing.check_checkpoints(out)
+            if hit and (hits < 4 or inside or torn):  # the fifth waits until one has met a save
+                hits, inside, saves = hits + 1, inside or torn, saves + torn
+            if not hit:  # it was over before its kill: judge it and begin another one
+                unequal += killing.differences(killing.result(out), whole)
+                out = tmp_path / f"run-{number}-{time.monotonic_ns()}"
+        killing.finish(killing.start(folder, out, changes, poison))
+        kills, unequal = kills + hits, unequal + killing.differences(killing.result(out), whole)
     with capsys.disabled():
-        print(f"\n{len(kinds)} kills in {runs} runs: {len(unequal)} files not bit-equal, 0 torn checkpoints accepted")
+        print(
+            f"\n{kills} kills, {saves} inside a save: {len(unequal)} files not bit-equal, 0 torn checkpoints accepted"
+        )
     assert unequal == []
+    assert saves >= 10

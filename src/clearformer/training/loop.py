@@ -115,6 +115,10 @@ class Loop(Generic[B]):
     def resume(self) -> int:
         """Go on from the newest whole checkpoint; returns its step, 0 if there is none."""
         self._saved = self.checkpoints.load_newest(self.training)
+        found = -1 if self._saved is None else self._saved
+        first = int(self.ranks.share(found))  # and nobody writes before everybody has looked
+        if first != found:
+            raise RuntimeError(f"rank {self.ranks.rank} sees step {found}, the first one {first}: not the same folder?")
         if self._saved is not None and self.ranks.first:  # the kill may have come between a save and this
             self.checkpoints.tidy(self.training.progress)
         return self.training.progress.step

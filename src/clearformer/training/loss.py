@@ -19,22 +19,26 @@ class Loss(NamedTuple):
     tokens: int
 
 
-def cross_entropy(logits: Tensor, target: Tensor, keep: Tensor, smoothing: float = 0.0) -> Loss:
-    """logits: B T V; target: B T; keep: B T, True = counts.
+def cross_entropy(logits: Tensor, target: Tensor, keep: Tensor | None = None, smoothing: float = 0.0) -> Loss:
+    """logits: B T V; target: B T; keep: B T, True = counts. Without keep: N V and N, all of which count.
 
     Smoothing mixes the true token with all others evenly (Szegedy et al., 2016; 0.1 in the 2017 paper).
     """
-    rows, wanted = logits[keep], target[keep]  # N V, N
+    rows, wanted = (logits, target) if keep is None else (logits[keep], target[keep])  # N V, N
     log_probs = F.log_softmax(rows.float(), dim=-1)
     nll = -log_probs.gather(-1, wanted[:, None]).sum()
     total = nll if smoothing == 0 else (1 - smoothing) * nll - smoothing * log_probs.mean(dim=-1).sum()
     return Loss(total, nll.detach(), wanted.numel())
 
 
-def r_drop(first: Tensor, second: Tensor, target: Tensor, keep: Tensor, *, smoothing: float, weight: float) -> Loss:
+def r_drop(
+    first: Tensor, second: Tensor, target: Tensor, keep: Tensor | None = None, *, smoothing: float, weight: float
+) -> Loss:
     """Two passes with different dropout should agree: their mean loss plus their divergence (Liang et al., 2021)."""
-    one, two = cross_entropy(first, target, keep, smoothing), cross_entropy(second, target, keep, smoothing)
-    p, q = F.log_softmax(first[keep].float(), dim=-1), F.log_softmax(second[keep].float(), dim=-1)
+    if keep is not None:
+        first, second, target = first[keep], second[keep], target[keep]
+    one, two = (cross_entropy(logits, target, smoothing=smoothing) for logits in (first, second))
+    p, q = F.log_softmax(first.float(), dim=-1), F.log_softmax(second.float(), dim=-1)
     divergence = 0.5 * (
         F.kl_div(q, p, log_target=True, reduction="sum") + F.kl_div(p, q, log_target=True, reduction="sum")
     )

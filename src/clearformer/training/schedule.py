@@ -22,6 +22,8 @@ class ScheduleConfig:
             raise ValueError(f"schedule.warmup must be at least 1 step, not {self.warmup}")
         if self.peak is not None and self.peak <= 0:
             raise ValueError(f"schedule.peak must be above 0, not {self.peak}")
+        if self.floor < 0:
+            raise ValueError(f"schedule.floor must not be negative, but is {self.floor}")
 
 
 def make_schedule(config: ScheduleConfig, *, dim: int, steps: int) -> Schedule:
