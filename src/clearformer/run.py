@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
 from clearformer import __version__, bundle, settings, storage
 from clearformer.bundle import Bundle
@@ -269,11 +269,16 @@ def translation_task(recipe: Recipe, made: Bundle, corpus: ShardedPairs, data: F
 
 def translation_loss(model: nn.Module, batch: Batch, *, smoothing: float, divergence: float = 0.0) -> Loss:
     """Cross-entropy of the next target token. Right padding needs no target mask: no token looks ahead."""
-    logits = model(batch.source, batch.target_in, source_keep=batch.source_keep)
+    wanted = batch.target_out[batch.target_keep]
+
+    def logits() -> Tensor:
+        states = model.states(batch.source, batch.target_in, source_keep=batch.source_keep)  # type: ignore[operator]
+        scored: Tensor = model.head(states[batch.target_keep])  # type: ignore[operator]
+        return scored  # N V: padding is never scored against the whole vocabulary
+
     if not divergence:
-        return cross_entropy(logits, batch.target_out, batch.target_keep, smoothing)
-    again = model(batch.source, batch.target_in, source_keep=batch.source_keep)
-    return r_drop(logits, again, batch.target_out, batch.target_keep, smoothing=smoothing, weight=divergence)
+        return cross_entropy(logits(), wanted, smoothing=smoothing)
+    return r_drop(logits(), logits(), wanted, smoothing=smoothing, weight=divergence)
 
 
 class Validation:

@@ -22,7 +22,6 @@ from clearformer.model.convolution import (
     ConvolutionalDecoderLayer,
     ConvolutionalEncoder,
     ConvolutionalEncoderLayer,
-    ConvolutionalSeq2Seq,
     HopAttention,
 )
 from clearformer.model.frontends import PatchFrontend, SoundFrontend, TokenFrontend
@@ -42,7 +41,6 @@ from clearformer.model.recurrent import (
     AttentiveDecoder,
     PlainDecoder,
     RecurrentEncoder,
-    RecurrentSeq2Seq,
 )
 from clearformer.model.transformer import Decoder, DecoderOnly, Encoder, EncoderDecoder, EncoderOnly
 
@@ -84,7 +82,7 @@ def decoder_only(c: ModelConfig) -> DecoderOnly:
     return DecoderOnly(decoder(c, inputs, cross=False), HEADS[c.head.kind](c, inputs))
 
 
-def recurrent(c: ModelConfig) -> RecurrentSeq2Seq:
+def recurrent(c: ModelConfig) -> EncoderDecoder:
     """An LSTM that reads and one that writes, which may look at what was read or only begin with its end."""
     source, target = fronts(c)
     count, drop = _decoder_layers(c), c.dropout.residual
@@ -95,10 +93,10 @@ def recurrent(c: ModelConfig) -> RecurrentSeq2Seq:
         writer = AttentiveDecoder(target, c.dim, layers=count, cross_attn=look, dropout=drop)
     else:
         writer = PlainDecoder(target, c.dim, layers=count, dropout=drop)
-    return RecurrentSeq2Seq(reader, writer, language_model(c, target))
+    return EncoderDecoder(reader, writer, language_model(c, target))
 
 
-def convolutional(c: ModelConfig) -> ConvolutionalSeq2Seq:
+def convolutional(c: ModelConfig) -> EncoderDecoder:
     """Gated convolutions on both sides, attention in every decoder layer."""
     source, target = fronts(c)
     drop = c.dropout.residual
@@ -113,7 +111,7 @@ def convolutional(c: ModelConfig) -> ConvolutionalSeq2Seq:
     reader = ConvolutionalEncoder(source, repeat(reading, c.layers, c.share_layers))
     layers = repeat(writing, _decoder_layers(c), c.share_layers)
     writer = ConvolutionalDecoder(target, layers, kernel=c.kernel, dropout=drop)
-    return ConvolutionalSeq2Seq(reader, writer, language_model(c, target))
+    return EncoderDecoder(reader, writer, language_model(c, target))
 
 
 def sequence_autoencoder(c: ModelConfig) -> SequenceAutoencoder:

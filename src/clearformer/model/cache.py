@@ -23,6 +23,13 @@ class LayerCache(Protocol):
         """The same cache with its batch rows chosen anew."""
 
 
+class Cache(Protocol):
+    """The state of a whole decoder between steps, whatever it is made of."""
+
+    def select(self, rows: Tensor) -> Self:
+        """The same state with its batch rows chosen anew: beams reordered, finished rows dropped, or tiled."""
+
+
 class GrowingCache:
     """Self-attention: each call appends. Room is allocated ahead and doubled when it runs out."""
 

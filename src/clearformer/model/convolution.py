@@ -219,33 +219,6 @@ class ConvolutionalDecoder(nn.Module):
         note(self, "output", output)
         return output
 
-
-class ConvolutionalSeq2Seq(nn.Module):
-    """Read a source, write a target, with nothing but neighbours and attention."""
-
-    def __init__(self, encoder: ConvolutionalEncoder, decoder: ConvolutionalDecoder, head: nn.Module) -> None:
-        super().__init__()
-        self.encoder, self.decoder, self.head = encoder, decoder, head
-
-    def encode(self, source: Tensor, *, keep: Tensor | None = None) -> Memory:
-        """source: B S; returns the memory that `decode` attends to."""
-        memory: Memory = self.encoder(source, keep=keep)
-        return memory
-
-    def decode(
-        self, target: Tensor, memory: Memory, *, keep: Tensor | None = None, cache: ConvolutionCache | None = None
-    ) -> Tensor:
-        """target: B T, what was written so far; returns logits for what comes next: B T V."""
-        logits: Tensor = self.head(self.decoder(target, memory, keep=keep, cache=cache))
-        note(self, "logits", logits)
-        return logits
-
-    def forward(
-        self, source: Tensor, target: Tensor, *, source_keep: Tensor | None = None, target_keep: Tensor | None = None
-    ) -> Tensor:
-        """source: B S, target: B T; returns logits B T V."""
-        return self.decode(target, self.encode(source, keep=source_keep), keep=target_keep)
-
     def start_cache(self, room: int = 64) -> ConvolutionCache:
-        """An empty cache for `decode`; it holds a few inputs, so `room` is for callers that serve any model."""
-        return ConvolutionCache(len(self.decoder.layers))
+        """An empty cache for `forward`; it holds a few inputs, so `room` is for callers that serve any decoder."""
+        return ConvolutionCache(len(self.layers))

@@ -112,6 +112,10 @@ class PlainDecoder(nn.Module):
         note(self, "output", output)
         return output
 
+    def start_cache(self, room: int = 64) -> RecurrentCache:
+        """An empty cache for `forward`; it does not grow, so `room` is for callers that serve any decoder."""
+        return RecurrentCache()
+
 
 class AdditiveAttention(nn.Module):
     """Bahdanau's attention: the values are the encoder's states as they are (Bahdanau et al., 2015, A.1.2)."""
@@ -183,6 +187,10 @@ class AttentiveDecoder(nn.Module):
         note(self, "output", output)
         return output
 
+    def start_cache(self, room: int = 64) -> RecurrentCache:
+        """An empty cache for `forward`; it does not grow, so `room` is for callers that serve any decoder."""
+        return RecurrentCache()
+
 
 class Frames:
     """The notes of single steps, handed over as one note for the whole sequence."""
@@ -204,34 +212,3 @@ class Frames:
         """Join the steps: time is the last dimension but one, in gates (B T D) as in weights (B H T S)."""
         for label, values in self._values.items():
             self._notes(label, torch.cat(values, dim=-2))
-
-
-class RecurrentSeq2Seq(nn.Module):
-    """Read a source, write a target, one step after the other."""
-
-    def __init__(self, encoder: RecurrentEncoder, decoder: PlainDecoder | AttentiveDecoder, head: nn.Module) -> None:
-        super().__init__()
-        self.encoder, self.decoder, self.head = encoder, decoder, head
-
-    def encode(self, source: Tensor, *, keep: Tensor | None = None) -> Memory:
-        """source: B S; returns the memory that `decode` starts from and may attend to."""
-        memory: Memory = self.encoder(source, keep=keep)
-        return memory
-
-    def decode(
-        self, target: Tensor, memory: Memory, *, keep: Tensor | None = None, cache: RecurrentCache | None = None
-    ) -> Tensor:
-        """target: B T, what was written so far; returns logits for what comes next: B T V."""
-        logits: Tensor = self.head(self.decoder(target, memory, keep=keep, cache=cache))
-        note(self, "logits", logits)
-        return logits
-
-    def forward(
-        self, source: Tensor, target: Tensor, *, source_keep: Tensor | None = None, target_keep: Tensor | None = None
-    ) -> Tensor:
-        """source: B S, target: B T; returns logits B T V."""
-        return self.decode(target, self.encode(source, keep=source_keep), keep=target_keep)
-
-    def start_cache(self, room: int = 64) -> RecurrentCache:
-        """An empty cache for `decode`; an LSTM's memory has one size, so `room` is for callers that serve any model."""
-        return RecurrentCache()

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from clearformer.model import masks
-from clearformer.model.cache import DecoderCache
+from clearformer.model.cache import Cache, DecoderCache
 from clearformer.model.layers import DecoderLayer, EncoderLayer
 from clearformer.model.recall import SegmentMemory
 from clearformer.model.trace import note
@@ -95,6 +95,10 @@ class Decoder(nn.Module):
         output: Tensor = x
         return output
 
+    def start_cache(self, room: int = 64) -> DecoderCache:
+        """An empty cache for `forward`."""
+        return DecoderCache(len(self.layers), room=room)
+
     def look_back(
         self, positions: Tensor, keys: Tensor, fresh: Tensor, keep: Tensor | None, segments: Tensor | None
     ) -> View:
@@ -124,22 +128,19 @@ def look_across(positions: Tensor, memory: Memory, segments: Tensor | None) -> V
 
 
 class EncoderDecoder(nn.Module):
-    """Read a source, write a target: translation, summarisation, transcription."""
+    """Read a source, write a target: translation, summarisation, transcription.
 
-    def __init__(self, encoder: Encoder, decoder: Decoder, head: nn.Module) -> None:
+    The two stacks may be a Transformer's, or the recurrent or convolutional baseline's: the interface is the same.
+    `places` are position ids and segments, for the stacks that know them.
+    """
+
+    def __init__(self, encoder: nn.Module, decoder: nn.Module, head: nn.Module) -> None:
         super().__init__()
         self.encoder, self.decoder, self.head = encoder, decoder, head
 
-    def encode(
-        self,
-        source: Tensor,
-        *,
-        keep: Tensor | None = None,
-        positions: Tensor | None = None,
-        segments: Tensor | None = None,
-    ) -> Memory:
+    def encode(self, source: Tensor, *, keep: Tensor | None = None, **places: Tensor | None) -> Memory:
         """source: B S; returns the memory that `decode` attends to."""
-        memory: Memory = self.encoder(source, keep=keep, positions=positions, segments=segments)
+        memory: Memory = self.encoder(source, keep=keep, **places)
         return memory
 
     def decode(
@@ -148,23 +149,29 @@ class EncoderDecoder(nn.Module):
         memory: Memory,
         *,
         keep: Tensor | None = None,
-        positions: Tensor | None = None,
-        segments: Tensor | None = None,
-        cache: DecoderCache | None = None,
+        cache: Cache | None = None,
+        **places: Tensor | None,
     ) -> Tensor:
         """target: B T, what was written so far; returns logits for what comes next: B T V."""
-        states = self.decoder(target, memory, keep=keep, positions=positions, segments=segments, cache=cache)
-        return _logits(self, states)
+        return _logits(self, self.decoder(target, memory, keep=keep, cache=cache, **places))
+
+    def states(
+        self, source: Tensor, target: Tensor, *, source_keep: Tensor | None = None, target_keep: Tensor | None = None
+    ) -> Tensor:
+        """What the head is given, B T D: a loss that skips padding need not score it against the whole vocabulary."""
+        states: Tensor = self.decoder(target, self.encode(source, keep=source_keep), keep=target_keep)
+        return states
 
     def forward(
         self, source: Tensor, target: Tensor, *, source_keep: Tensor | None = None, target_keep: Tensor | None = None
     ) -> Tensor:
         """source: B S, target: B T; returns logits B T V."""
-        return self.decode(target, self.encode(source, keep=source_keep), keep=target_keep)
+        return _logits(self, self.states(source, target, source_keep=source_keep, target_keep=target_keep))
 
-    def start_cache(self, room: int = 64) -> DecoderCache:
+    def start_cache(self, room: int = 64) -> Cache:
         """An empty cache for `decode`."""
-        return DecoderCache(len(self.decoder.layers), room=room)
+        cache: Cache = self.decoder.start_cache(room)  # type: ignore[operator]
+        return cache
 
 
 class DecoderOnly(nn.Module):
