@@ -71,8 +71,8 @@ def made_text(folder: Path, words: int) -> dict[str, str]:
     lines = [" ".join(known[start : start + 8]) for start in range(0, words, 8)]
     files = {}
     for part, text in (("train", lines * 2), ("dev", lines[:5])):
-        for side in ("source", "target"):
-            (folder / f"{part}.{side}").write_text("".join(f"{line}\n" for line in text))
+        for side, order in (("source", 1), ("target", -1)):  # backwards, because the doctor leaves copies out
+            (folder / f"{part}.{side}").write_text("".join(" ".join(line.split()[::order]) + "\n" for line in text))
             files[f"data.{part}_{side}"] = f"{part}.{side}"
     return files
 
