@@ -1,5 +1,7 @@
 """Front ends: tokens, patches and sound become vectors, and nothing of the input is lost or invented on the way."""
 
+import math
+
 import pytest
 import torch
 

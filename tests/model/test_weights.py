@@ -1,0 +1,72 @@
+import pytest
+import torch
+from torch import nn
+
+from clearformer.model.weights import put_weights, weights_of
+
+
+class Tied(nn.Module):
+    """A table used twice under two names, a saved statistic, and a buffer that is not saved."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = nn.Embedding(5, 3)
+        self.output = nn.Linear(3, 5, bias=False)
+        self.output.weight = self.table.weight
+        self.norm = nn.BatchNorm1d(3)
+        self.register_buffer("scratch", torch.zeros(2), persistent=False)
+
+
+def test_every_tensor_once_and_only_what_is_saved():
+    names = set(weights_of(Tied()))
+    assert names == {
+        "table.weight",
+        "norm.weight",
+        "norm.bias",
+        "norm.running_mean",
+        "norm.running_var",
+        "norm.num_batches_tracked",
+    }
+
+
+def test_out_and_in_is_identity_and_tied_tables_stay_tied():
+    torch.manual_seed(1)
+    source, target = Tied(), Tied()
+    source.norm.num_batches_tracked.fill_(123_456_789)
+    put_weights(target, {name: weight.clone() for name, weight in weights_of(source).items()})
+    for name, weight in weights_of(source).items():
+        assert torch.equal(weights_of(target)[name], weight), name
+    assert target.output.weight is target.table.weight
+
+
+def test_weights_are_copied_not_shared():
+    source, target = Tied(), Tied()
+    put_weights(target, weights_of(source))
+    with torch.no_grad():
+        source.table.weight.add_(1)
+    assert not torch.equal(target.table.weight, source.table.weight)
+
+
+def test_half_precision_is_widened():
+    model = Tied()
+    put_weights(model, {name: w.half() if w.is_floating_point() else w for name, w in weights_of(Tied()).items()})
+    assert model.table.weight.dtype == torch.float32
+
+
+def test_a_missing_an_unexpected_and_a_misshapen_tensor_are_named():
+    weights = weights_of(Tied())
+    with pytest.raises(ValueError, match=r"missing table\.weight, unexpected none"):
+        put_weights(Tied(), {name: w for name, w in weights.items() if name != "table.weight"})
+    with pytest.raises(ValueError, match=r"missing none, unexpected a, b, c and 1 more"):
+        put_weights(Tied(), weights | {name: torch.zeros(1) for name in "abcd"})
+    with pytest.raises(ValueError, match=r"table\.weight is \(4, 3\), but the model has \(5, 3\)"):
+        put_weights(Tied(), weights | {"table.weight": torch.zeros(4, 3)})
+
+
+def test_nothing_is_changed_by_weights_that_do_not_fit():
+    model = Tied()
+    before = {name: weight.clone() for name, weight in weights_of(model).items()}
+    wrong = {name: torch.ones_like(weight) for name, weight in before.items()} | {"norm.bias": torch.zeros(7)}
+    with pytest.raises(ValueError, match=r"norm\.bias is \(7,\)"):
+        put_weights(model, wrong)
+    assert all(torch.equal(weight, before[name]) for name, weight in weights_of(model).items())
