@@ -14,7 +14,7 @@ def weights_of(model: nn.Module) -> dict[str, Tensor]:
 
 @torch.no_grad()
 def put_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
-    """Copy weights in; every name and shape must match."""
+    """Copy weights in; every name and shape must match, or nothing is changed."""
     own = weights_of(model)
     missing, extra = own.keys() - weights.keys(), weights.keys() - own.keys()
     if missing or extra:
@@ -24,6 +24,7 @@ def put_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
     for name, tensor in own.items():
         if tensor.shape != weights[name].shape:
             raise ValueError(f"{name} is {tuple(weights[name].shape)}, but the model has {tuple(tensor.shape)}")
+    for name, tensor in own.items():
         tensor.copy_(weights[name])
 
 
