@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from clearformer.bundle import Bundle
 from clearformer.decoding.beam import BeamConfig, beam_search
@@ -73,11 +73,10 @@ class Translation:
     ids: tuple[int, ...] = field(repr=False)
 
 
-class Translator(nn.Module):
+class Translator:
     """An encoder–decoder with its vocabularies."""
 
     def __init__(self, bundle: Bundle) -> None:
-        super().__init__()
         if bundle.tokenizer is None:
             raise ValueError("this model folder has no tokenizer, so it cannot read text")
         self.bundle, self.model = bundle, bundle.model.eval()

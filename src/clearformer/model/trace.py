@@ -9,11 +9,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fnmatch import fnmatchcase
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 
 _active: ContextVar["Trace | None"] = ContextVar("clearformer_trace", default=None)
+
+
+class Holder(Protocol):
+    """Something that uses a model, such as a translator: names are the model's own."""
+
+    model: nn.Module
 
 
 class Trace(Mapping[str, Tensor]):
@@ -62,9 +69,9 @@ class Trace(Mapping[str, Tensor]):
 
 
 @contextmanager
-def trace(model: nn.Module, only: Iterable[str] | None = None) -> Iterator[Trace]:
+def trace(model: nn.Module | Holder, only: Iterable[str] | None = None) -> Iterator[Trace]:
     """Record while the block runs. only: shell-style patterns such as "encoder.layers.2.*"; None records everything."""
-    seen = Trace(model, only)
+    seen = Trace(model if isinstance(model, nn.Module) else model.model, only)
     token = _active.set(seen)
     try:
         yield seen
