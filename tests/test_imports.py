@@ -65,6 +65,7 @@ NO_TWIN: dict[str, str] = {
     "__init__.py": "its promise, that importing costs nothing, is tested below",
     "__main__.py": "one line; tests/test_package.py runs it",
     "data/pairs.py": "two names that batching, collate and shards share and test",
+    "diagnosis/finding.py": "a record that history, behaviour and text fill and test",
     "decoding/record.py": "what beam search and the tree record is tested with them",
 }
 

@@ -18,6 +18,7 @@ VERBS = {
     "translate": "translate sentences, a file, or standard input",
     "evaluate": "score a model's translations: BLEU, chrF2, perplexity",
     "score": "log-probability of given translations, token by token",
+    "diagnose": "why a model is bad, from its run, its text and its output",
     "doctor": "what is wrong with a corpus, by file and line",
     "tokenize": "show the pieces and ids that a text becomes",
     "data": "known corpora: list them, or get one",

@@ -1,0 +1,179 @@
+"""Open a run or a model, gather the evidence, and say what is wrong."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clearformer import bundle, storage
+from clearformer.bundle import Bundle
+from clearformer.data.shards import ShardedPairs
+from clearformer.diagnosis.behaviour import Pairs, judge_behaviour, observe
+from clearformer.diagnosis.finding import Finding
+from clearformer.diagnosis.history import judge_history, read_history
+from clearformer.diagnosis.text import judge_fit, judge_overlap, judge_tables, measure_fit
+from clearformer.model.build import build
+from clearformer.model.weights import put_weights
+from clearformer.recipe import Recipe, model_config, read_recipe
+from clearformer.run import Files, locate, vocabularies
+from clearformer.text.doctor import read_lines
+from clearformer.training.checkpoint import Checkpoints, finished_weights
+from clearformer.translator import OnProgress, Translator
+
+SENTENCES = 200  # enough for shares and means, few enough for a minute
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnosis:
+    """What was measured, and what is wrong."""
+
+    measures: dict[str, Any]
+    findings: list[Finding]
+
+    def as_plain(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"measures": self.measures, "findings": [asdict(finding) for finding in self.findings]}
+
+
+def diagnose(
+    folder: Path,
+    *,
+    source: Path | None = None,
+    reference: Path | None = None,
+    on_progress: OnProgress = lambda done, total: None,
+) -> Diagnosis:
+    """Examine the folder of a run, or of a model together with sentences and their translations."""
+    if (source is None) != (reference is None):
+        raise ValueError("--source and --reference belong together: output is judged beside a translation by people")
+    given = _read_pairs(source, reference) if source is not None and reference is not None else None
+    if (folder / "recipe.toml").is_file():
+        return _diagnose_run(folder, given, on_progress)
+    if (refused := _refused(folder)) is not None:
+        return Diagnosis(measures={}, findings=[refused])
+    if given is None:
+        raise ValueError(f"{folder} is a model without its run: give sentences with --source and --reference")
+    return _diagnose_model(Translator(bundle.load(folder)), given, on_progress)
+
+
+def _diagnose_model(translator: Translator, pairs: Pairs, on_progress: OnProgress) -> Diagnosis:
+    language = translator.bundle.provenance.get("target_language")
+    behaviour = observe(translator, pairs, language=language, on_progress=on_progress)
+    findings = [*_check_tables(translator), *_check_fit(translator, pairs, None), *judge_behaviour(behaviour)]
+    return Diagnosis(measures=asdict(behaviour), findings=findings)
+
+
+def _diagnose_run(run: Path, given: Pairs | None, on_progress: OnProgress) -> Diagnosis:
+    recipe = read_recipe(run / "recipe.toml")
+    files = locate(recipe.data, run)
+    shards = ShardedPairs(run / "shards", verify=False)
+    history = read_history(run, planned=recipe.training.steps, tokens_in_corpus=int(shards.lengths()[1].sum()))
+    if (run / "model").exists() and (refused := _refused(run / "model")) is not None:
+        return Diagnosis(measures=_plain(history), findings=[refused])
+    translator = Translator(_open(run, recipe, files))
+    training = _sample(translator, shards)
+    pairs = given or _read_pairs(files.dev_source, files.dev_target)
+    behaviour = observe(
+        translator,
+        pairs,
+        training=training,
+        language=recipe.data.target_language,
+        tokenise=recipe.scoring.tokenise,
+        decoding=recipe.decoding,
+        on_progress=on_progress,
+    )
+    findings = [
+        *_check_tables(translator),
+        *judge_overlap(files),
+        *judge_history(history),
+        *_check_fit(translator, pairs, training),
+        *judge_behaviour(behaviour),
+    ]
+    return Diagnosis(measures={**_plain(history), **asdict(behaviour)}, findings=_once(findings))
+
+
+def _open(run: Path, recipe: Recipe, files: Files) -> Bundle:
+    """The finished model, or, where the run was stopped, its newest checkpoint."""
+    if (run / "model").exists():
+        return bundle.load(run / "model")
+    source, target = vocabularies(recipe, files, run / "vocabulary", anew=False)
+    config = model_config(
+        recipe.model,
+        vocab_size=source.vocab_size,
+        target_vocab_size=None if recipe.joint else target.vocab_size,
+    )
+    checkpoints = Checkpoints(run / "checkpoints", keep=1)
+    model = build(config)
+    put_weights(model, finished_weights(checkpoints.path(checkpoints.steps()[-1])))
+    return Bundle(config=config, model=model, tokenizer=source, target_tokenizer=None if recipe.joint else target)
+
+
+def _refused(model: Path) -> Finding | None:
+    """A model that is damaged, or whose vocabulary is not the one it was trained with, does not open: that is it."""
+    bundle.read_description(model)  # what is no model folder at all is not a patient
+    remedy = "Put back the files that were saved with the model."
+    try:
+        storage.verify(model)
+        bundle.load_tokenizers(model)
+    except storage.DamagedError as error:
+        return Finding(name="damaged", says=str(error), remedy=remedy)
+    except ValueError as error:
+        return Finding(name="vocabulary-mismatch", says=str(error), remedy=remedy)
+    return None
+
+
+def _check_tables(translator: Translator) -> list[Finding]:
+    config = translator.bundle.config
+    source, target = translator.source_tokenizer.vocab_size, translator.target_tokenizer.vocab_size
+    rows = config.target_vocab_size or config.vocab_size
+    return [
+        *judge_tables(rows=config.vocab_size, pieces=source, side="source"),
+        *(judge_tables(rows=rows, pieces=target, side="target") if translator.bundle.target_tokenizer else []),
+    ]
+
+
+def _check_fit(translator: Translator, pairs: Pairs, training: Pairs | None) -> list[Finding]:
+    known = (None, None) if training is None else (training.sources, training.references)
+    fits = (
+        measure_fit("source", translator.source_tokenizer, pairs.sources, known[0]),
+        measure_fit("reference", translator.target_tokenizer, pairs.references, known[1]),
+    )
+    return [finding for fit in fits for finding in judge_fit(fit)]
+
+
+def _sample(translator: Translator, shards: ShardedPairs) -> Pairs:
+    """Some of the training text, from everywhere in it, as it went into training."""
+    rows = np.linspace(0, len(shards) - 1, num=min(SENTENCES, len(shards)), dtype=np.int64)
+    picked = [shards[int(row)] for row in rows]
+    return Pairs(
+        sources=translator.source_tokenizer.decode_batch(source.tolist() for source, _ in picked),
+        references=translator.target_tokenizer.decode_batch(target.tolist() for _, target in picked),
+    )
+
+
+def _read_pairs(source: Path, reference: Path) -> Pairs:
+    """As many pairs as are looked at, from everywhere in the files."""
+    sources, references = list(read_lines(source)), list(read_lines(reference))
+    if len(sources) != len(references):
+        raise ValueError(f"{source} has {len(sources)} lines but {reference} has {len(references)}; they must be equal")
+    kept = [pair for pair in zip(sources, references, strict=True) if pair[0].strip() and pair[1].strip()]
+    if len(kept) < 2:
+        raise ValueError(f"{source} and {reference} have {len(kept)} pairs; at least 2 are needed to compare sources")
+    picked = [kept[int(row)] for row in np.linspace(0, len(kept) - 1, num=min(SENTENCES, len(kept)))]
+    return Pairs(sources=[pair[0] for pair in picked], references=[pair[1] for pair in picked])
+
+
+def _plain(history: Any) -> dict[str, Any]:
+    """The numbers of a history; its curves are in the run's metrics.jsonl."""
+    return {name: value for name, value in asdict(history).items() if name not in ("train", "dev")}
+
+
+def _once(findings: list[Finding]) -> list[Finding]:
+    """One finding a name: the same trouble seen from two sides is one trouble, with the evidence of both."""
+    merged: dict[str, Finding] = {}
+    for finding in findings:
+        before = merged.get(finding.name)
+        evidence = {**(before.evidence if before else {}), **finding.evidence}
+        first = before or finding
+        merged[finding.name] = Finding(name=first.name, says=first.says, remedy=first.remedy, evidence=evidence)
+    return list(merged.values())
