@@ -1,0 +1,94 @@
+"""The wheel: it holds what it needs, installs into an empty environment, and passes the quick model tests from there.
+
+No network is needed: the wheel is built by the backend that is installed here, and the environment finds the
+dependencies where this one has them. Everything of ours comes from the wheel.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src"
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    inherited = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    done = subprocess.run(
+        [str(word) for word in command], cwd=cwd, env=inherited, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{command} failed\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT, cwd=ROOT)
+    [made] = folder.glob("*.whl")
+    return made
+
+
+@pytest.fixture(scope="module")
+def elsewhere(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the wheel alone in it, which may look into this environment's packages for the rest."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    venv.create(folder / ".venv", with_pip=True)
+    python = folder / ".venv" / "bin" / "python"
+    run(python, "-m", "pip", "install", "--no-deps", "--no-index", "--quiet", wheel, cwd=folder)
+    [packages] = (folder / ".venv" / "lib").glob("python*/site-packages")
+    # Appended to the path as a plain entry: the .pth files there, one of which leads back to src, are not read.
+    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    return folder
+
+
+def test_the_wheel_holds_every_file_of_the_package(wheel):
+    held = set(zipfile.ZipFile(wheel).namelist())
+    wanted = {str(path.relative_to(SOURCE)) for path in (SOURCE / "clearformer").rglob("*") if _belongs(path)}
+    assert wanted - held == set()
+    assert "clearformer/py.typed" in held
+    assert "clearformer/data/catalogue.toml" in held
+    assert any(name.startswith("clearformer/recipes/") for name in held)
+    assert any(name.endswith("licenses/LICENSE") for name in held)
+    assert not [name for name in held if name.startswith(("tests", "docs")) or "__pycache__" in name]
+
+
+def _belongs(path: Path) -> bool:
+    return path.is_file() and "__pycache__" not in path.parts and path.suffix != ".pyc"
+
+
+def test_the_wheel_says_what_it_is(wheel):
+    [facts] = [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".dist-info/METADATA")]
+    told = zipfile.ZipFile(wheel).read(facts).decode()
+    assert "License-Expression: Apache-2.0" in told
+    assert "Requires-Python: >=3.11" in told
+    assert "Requires-Dist: torch>=" in told
+
+
+def test_the_command_line_runs_from_the_wheel(elsewhere):
+    clearformer = elsewhere / ".venv" / "bin" / "clearformer"
+    assert "inspect" in run(clearformer, "--help", cwd=elsewhere)
+    told = json.loads(run(clearformer, "inspect", "base", "--json", cwd=elsewhere))
+    assert told["parameters"]["total"] == 63_082_496
+    assert run(elsewhere / ".venv" / "bin" / "python", "-m", "clearformer", "--version", cwd=elsewhere).strip()
+
+
+def test_the_quick_model_tests_pass_from_the_wheel(elsewhere):
+    """src is out of reach; a file that the wheel lacks would be missed here."""
+    python = elsewhere / ".venv" / "bin" / "python"
+    home = run(python, "-c", "import clearformer; print(clearformer.__file__)", cwd=elsewhere)
+    assert home.startswith(str(elsewhere))
+    files = [ROOT / "tests" / "model" / f"test_{name}.py" for name in ("attention", "masks", "layers", "trace", "view")]
+    told = run(
+        python, "-m", "pytest", "-q", "-m", "not slow and not corpora", "-p", "no:cacheprovider",
+        "-c", ROOT / "pyproject.toml", "--rootdir", ROOT, *files, cwd=elsewhere,
+    )  # fmt: skip
+    assert " passed" in told
