@@ -1,4 +1,5 @@
 """The wheel: it holds what it needs, installs into an empty environment, and passes the quick model tests from there.
+And what it depends on: all of it pinned, nothing for GPUs.
 
 No network is needed: the wheel is built by the backend that is installed here, and the environment finds the
 dependencies where this one has them. Everything of ours comes from the wheel.
@@ -11,13 +12,15 @@ import sys
 import sysconfig
 import venv
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src"
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 def run(*command: str | Path, cwd: Path) -> str:
@@ -50,6 +53,8 @@ def elsewhere(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_the_wheel_holds_every_file_of_the_package(wheel):
     held = set(zipfile.ZipFile(wheel).namelist())
     wanted = {str(path.relative_to(SOURCE)) for path in (SOURCE / "clearformer").rglob("*") if _belongs(path)}
@@ -65,6 +70,8 @@ def _belongs(path: Path) -> bool:
     return path.is_file() and "__pycache__" not in path.parts and path.suffix != ".pyc"
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_the_wheel_says_what_it_is(wheel):
     [facts] = [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".dist-info/METADATA")]
     told = zipfile.ZipFile(wheel).read(facts).decode()
@@ -73,6 +80,8 @@ def test_the_wheel_says_what_it_is(wheel):
     assert "Requires-Dist: torch>=" in told
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_the_command_line_runs_from_the_wheel(elsewhere):
     clearformer = elsewhere / ".venv" / "bin" / "clearformer"
     assert "inspect" in run(clearformer, "--help", cwd=elsewhere)
@@ -81,6 +90,8 @@ def test_the_command_line_runs_from_the_wheel(elsewhere):
     assert run(elsewhere / ".venv" / "bin" / "python", "-m", "clearformer", "--version", cwd=elsewhere).strip()
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_the_quick_model_tests_pass_from_the_wheel(elsewhere):
     """src is out of reach; a file that the wheel lacks would be missed here."""
     python = elsewhere / ".venv" / "bin" / "python"
@@ -92,3 +103,42 @@ def test_the_quick_model_tests_pass_from_the_wheel(elsewhere):
         "-c", ROOT / "pyproject.toml", "--rootdir", ROOT, *files, cwd=elsewhere,
     )  # fmt: skip
     assert " passed" in told
+
+
+def test_every_dependency_is_pinned_at_what_is_installed():
+    """All that `.[dev]` needs, however far down, and the build backend's own needs, stand in constraints.txt."""
+    pins = dict(line.split("==") for line in _lines(ROOT / "constraints.txt"))
+    pins = {canonicalize_name(name): version for name, version in pins.items()}
+    needed = requirements("clearformer", {"dev", "tensorboard"})
+    loose = {name for name in needed if pins.get(name) != metadata.version(name).partition("+")[0]}
+    assert not loose, f"pin in constraints.txt what is installed: {', '.join(sorted(loose))}"
+    assert pins.keys() - needed == {"editables"}  # installed only for a moment, to build
+
+
+def test_nothing_is_for_gpus():
+    """A looser pin of torch pulls gigabytes of them on a machine that has none."""
+    needed = requirements("clearformer", {"dev", "tensorboard"})
+    assert not [name for name in needed if name.startswith(("nvidia", "cuda", "triton", "pytorch-triton"))]
+
+
+def requirements(package: str, extras: set[str]) -> set[str]:
+    """The names of everything that a package needs here, with its extras, and that its needs need."""
+    found: set[str] = set()
+    waiting = [(package, frozenset(extras))]
+    done = set(waiting)
+    while waiting:
+        name, wanted = waiting.pop()
+        for text in metadata.requires(name) or []:
+            requirement = Requirement(text)
+            marks = requirement.marker
+            if marks is None or any(marks.evaluate({"extra": extra}) for extra in {"", *wanted}):
+                need = (canonicalize_name(requirement.name), frozenset(requirement.extras))
+                found.add(need[0])
+                if need not in done:
+                    done.add(need)
+                    waiting.append(need)
+    return found - {package}
+
+
+def _lines(path: Path) -> list[str]:
+    return [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
