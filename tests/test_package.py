@@ -10,9 +10,11 @@ import os
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import venv
 import zipfile
 from importlib import metadata
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -105,40 +107,40 @@ def test_the_quick_model_tests_pass_from_the_wheel(elsewhere):
     assert " passed" in told
 
 
-def test_every_dependency_is_pinned_at_what_is_installed():
-    """All that `.[dev]` needs, however far down, and the build backend's own needs, stand in constraints.txt."""
-    pins = dict(line.split("==") for line in _lines(ROOT / "constraints.txt"))
-    pins = {canonicalize_name(name): version for name, version in pins.items()}
-    needed = requirements("clearformer", {"dev", "tensorboard"})
+def test_every_dependency_is_pinned_at_what_is_installed(needed):
+    """All that any extra needs, however far down, and the build backend's needs too, stand in constraints.txt."""
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = {canonicalize_name(name): version for name, found, version in map(_pin, lines) if found}
     loose = {name for name in needed if pins.get(name) != metadata.version(name).partition("+")[0]}
     assert not loose, f"pin in constraints.txt what is installed: {', '.join(sorted(loose))}"
     assert pins.keys() - needed == {"editables"}  # installed only for a moment, to build
 
 
-def test_nothing_is_for_gpus():
+def test_nothing_is_for_gpus(needed):
     """A looser pin of torch pulls gigabytes of them on a machine that has none."""
-    needed = requirements("clearformer", {"dev", "tensorboard"})
     assert not [name for name in needed if name.startswith(("nvidia", "cuda", "triton", "pytorch-triton"))]
 
 
-def requirements(package: str, extras: set[str]) -> set[str]:
-    """The names of everything that a package needs here, with its extras, and that its needs need."""
-    found: set[str] = set()
-    waiting = [(package, frozenset(extras))]
-    done = set(waiting)
+@pytest.fixture(scope="module")
+def needed() -> set[str]:
+    """The names of everything that pyproject.toml asks for, and of what that asks for in turn, on this machine."""
+    asked = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = asked["project"]["optional-dependencies"].values()
+    waiting = [*asked["build-system"]["requires"], *asked["project"]["dependencies"], *chain.from_iterable(extras)]
+    seen: set[tuple[str, frozenset[str]]] = set()
     while waiting:
-        name, wanted = waiting.pop()
-        for text in metadata.requires(name) or []:
-            requirement = Requirement(text)
-            marks = requirement.marker
-            if marks is None or any(marks.evaluate({"extra": extra}) for extra in {"", *wanted}):
-                need = (canonicalize_name(requirement.name), frozenset(requirement.extras))
-                found.add(need[0])
-                if need not in done:
-                    done.add(need)
-                    waiting.append(need)
-    return found - {package}
+        requirement = Requirement(waiting.pop())
+        need = (canonicalize_name(requirement.name), frozenset(requirement.extras))
+        if need not in seen and need[0] != "clearformer":
+            seen.add(need)
+            waiting += [text for text in metadata.requires(need[0]) or [] if _applies(text, need[1])]
+    return {name for name, _ in seen}
 
 
-def _lines(path: Path) -> list[str]:
-    return [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+def _applies(requirement: str, extras: frozenset[str]) -> bool:
+    marker = Requirement(requirement).marker
+    return marker is None or any(marker.evaluate({"extra": extra}) for extra in {"", *extras})
+
+
+def _pin(line: str) -> tuple[str, str, str]:
+    return line.partition("#")[0].partition("==")
