@@ -214,8 +214,8 @@ def _choose_training(size: _Size, facts: Facts) -> tuple[TrainingConfig, int, in
     """The training, and what it rests on: tokens in an epoch and passes over the text."""
     tokens = round(facts.pairs * max(_tokens(facts.source_length, facts.source_script),
                                      _tokens(facts.target_length, facts.target_script)))  # fmt: skip
-    passes = round(min(150.0, max(4.0, 40 * math.sqrt(30_000 / facts.pairs))))
-    batch = 2 ** round(math.log2(min(4096, max(512, tokens / 64))))
+    passes = round(min(100.0, max(4.0, 25 * math.sqrt(30_000 / facts.pairs))))  # little text is read more often
+    batch = 2 ** round(math.log2(min(4096, max(512, tokens / 256))))  # small enough for hundreds of updates a pass
     steps = max(200, math.ceil(tokens * passes / batch / 100) * 100)
     often = max(25, steps // 20)
     training = TrainingConfig(
