@@ -47,7 +47,7 @@ def threads(request):
 def check_invariance(translator, sentences, config, sizes):
     """Tokens, text and every log-probability, bit for bit, in shuffled order."""
     alone = translator.translate(sentences, config, batch=1)
-    assert len({found.ids for found in alone}) > len(sentences) / 4  # they do differ from each other
+    assert len({found.ids for found in alone}) > len(sentences) / 10  # they do differ from each other
     generator = random.Random(4)
     for size in sizes:
         order = generator.sample(range(len(sentences)), len(sentences))

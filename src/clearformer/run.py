@@ -39,6 +39,7 @@ from clearformer.training.checkpoint import finished_weights
 from clearformer.training.distributed import Ranks
 from clearformer.training.loop import Loop, Report, Task
 from clearformer.training.loss import Loss, cross_entropy, perplexity, r_drop
+from clearformer.training.memory import estimate
 from clearformer.training.optimiser import average
 from clearformer.training.schedule import make_schedule
 from clearformer.training.signals import Stop
@@ -95,6 +96,7 @@ def _train(recipe: Recipe, out: Path, ranks: Ranks, *, resume: bool, base: Path,
     task = translation_task(recipe, made, corpus, data, ranks)
     schedule = make_schedule(recipe.training.schedule, dim=config.dim, steps=recipe.training.steps)
     loop = Loop(made.model, task, recipe.training, schedule, out, ranks)
+    foresee_memory(loop)
     if resume:
         log.info("going on from step %d", loop.resume())
     with Stop() as stop:
@@ -267,6 +269,17 @@ def translation_task(recipe: Recipe, made: Bundle, corpus: ShardedPairs, data: F
     )
 
 
+def foresee_memory(loop: Loop[Batch]) -> None:
+    """Say what the run will take; the plan begins with the largest batch, so a mistake shows at the first step."""
+    largest = loop.task.batch_at(0)
+    parts: dict[str, Any] = {name: part[:1] for name, part in vars(largest).items() if isinstance(part, Tensor)}
+    row = replace(largest, **parts)
+    memory = estimate(loop.training, partial(loop.task.loss, loop.training.model, row), len(largest.source))
+    log.info("memory: %s", memory)
+    if memory.exceeds_this_machine():
+        log.warning("that is more than this machine has; lower training.batch_tokens and raise training.accumulate")
+
+
 def translation_loss(model: nn.Module, batch: Batch, *, smoothing: float, divergence: float = 0.0) -> Loss:
     """Cross-entropy of the next target token. Right padding needs no target mask: no token looks ahead."""
     wanted = batch.target_out[batch.target_keep]
@@ -293,12 +306,16 @@ class Validation:
                 f"{data.dev_source} has {len(self.sources)} lines but {data.dev_target} has {len(self.references)}"
             )
         self.tokenise = recipe.scoring.tokenise or tokenisation(recipe.data.target_language)
+        self.translator = Translator(made)
+        try:
+            self.translator.encode(self.sources, recipe.decoding)  # now rather than at the first validation
+        except ValueError as error:
+            raise ValueError(f"{data.dev_source}: {error}") from error
 
     def __call__(self, model: nn.Module, step: int) -> Mapping[str, float | str]:
         nll, tokens = self.likelihood(model)
         count = self.recipe.scoring.sentences
-        translator = Translator(self.made)
-        found = [t.text for t in translator.translate(self.sources[:count], self.recipe.decoding)]
+        found = [t.text for t in self.translator.translate(self.sources[:count], self.recipe.decoding)]
         samples = {f"sample_{n}": f"{self.sources[n]} → {found[n]}" for n in range(min(3, len(found)))}
         return {
             "loss": nll / tokens,

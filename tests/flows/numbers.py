@@ -35,8 +35,8 @@ dev_source = "dev.words"
 dev_target = "dev.figures"
 
 [vocabulary]
-kind = "character"
-vocab_size = 300
+kind = "bpe"
+vocab_size = 320
 
 [model]
 preset = "tiny"

@@ -10,7 +10,7 @@ import pytest
 from flows import killing
 from flows.numbers import write_recipe
 
-# 600 pairs in batches of 400 tokens: an epoch is some forty micro-batches, so 24 steps of two end within the second.
+# 600 pairs in batches of 400 tokens: an epoch is nine micro-batches, so 24 steps of two pass the end of five of them.
 EVERYTHING = ("training.accumulate=2", "training.r_drop=1.0", "training.optimiser.ema=0.9", "training.average=2")
 POISON = {26, 27, 28, 29, 30, 31, 32, 33, 34, 35}  # five bad updates of two after step 13: back to step 10
 
@@ -93,7 +93,7 @@ VARIANTS = {
     "averages": (("training.optimiser.ema=0.9", "training.average=3"), ()),
     "rollbacks": (("training.spike=50.0",), (6, 11, 12, 13, 14, 15, 19, 20)),
     "everything": (EVERYTHING, POISON),
-    "epochs": (("training.batch_tokens=2000", "training.steps=40"), ()),  # eight batches an epoch
+    "epochs": (("training.batch_tokens=2000", "training.steps=40"), ()),  # two batches an epoch
 }
 
 

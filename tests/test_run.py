@@ -1,0 +1,196 @@
+"""The parts of a run that are not the loop: files, vocabularies, batches, validation, what may change on resume."""
+
+import logging
+from dataclasses import replace
+
+import pytest
+import torch
+
+from clearformer import run, storage
+from clearformer.bundle import Bundle
+from clearformer.data.collate import collate_pairs
+from clearformer.data.corpora import CorpusError
+from clearformer.model.build import build
+from clearformer.recipe import DataConfig, model_config, read_recipe
+from clearformer.training.distributed import Ranks
+from clearformer.training.record import read_records
+from flows.numbers import write_recipe
+
+SHORT = ("training.steps=2", "training.save_every=1", "training.validate_every=2", "training.log_every=1")
+
+
+@pytest.fixture
+def recipe(tmp_path):
+    return read_recipe(write_recipe(tmp_path), SHORT)
+
+
+def prepared(recipe, folder):
+    """Everything up to the task."""
+    data = run.locate(recipe.data, folder)
+    source, target = run.vocabularies(recipe, data, folder / "vocabulary", anew=True)
+    encoder = run.Encoder(source=source, target=target, max_len=recipe.data.max_length)
+    corpus = run.prepare_pairs(data.train, folder / "shards", encoder, resume=False, on_progress=lambda a, b: None)
+    config = model_config(
+        recipe.model, vocab_size=source.vocab_size, target_vocab_size=None if recipe.joint else target.vocab_size
+    )
+    torch.manual_seed(1)
+    made = Bundle(
+        config=config,
+        model=build(config),
+        tokenizer=source,
+        target_tokenizer=None if recipe.joint else target,
+    )
+    return made, corpus, data
+
+
+def test_an_epoch_shows_every_pair_once_and_the_largest_batch_first(recipe, tmp_path):
+    made, corpus, data = prepared(recipe, tmp_path)
+    task = run.translation_task(recipe, made, corpus, data, Ranks())
+    batches, rows = [], 0
+    while rows < len(corpus):
+        batches.append(task.batch_at(len(batches)))
+        rows += len(batches[-1].source)
+    assert rows == len(corpus) == 600
+    sizes = [batch.source.numel() * max(batch.source.size(1), batch.target_in.size(1)) for batch in batches]
+    assert sizes[0] >= 0.9 * max(sizes)
+    texts = {tuple(row[row != made.tokenizer.pad_id].tolist()) for batch in batches for row in batch.source}
+    assert len(texts) == 600
+
+
+def test_batches_are_a_pure_function_of_their_place(recipe, tmp_path):
+    made, corpus, data = prepared(recipe, tmp_path)
+    one = run.translation_task(recipe, made, corpus, data, Ranks())
+    other = run.translation_task(recipe, made, corpus, data, Ranks())
+    for place in (0, 50, 3, 200, 50):
+        assert torch.equal(one.batch_at(place).source, other.batch_at(place).source)
+        assert torch.equal(one.batch_at(place).target_out, other.batch_at(place).target_out)
+
+
+def test_a_target_s_padding_never_matters(recipe, tmp_path):
+    """The loss of a batch is the sum of the losses of its rows, each alone without padding."""
+    made, corpus, _ = prepared(recipe, tmp_path)
+    model = made.model.eval()
+    pairs = [corpus[index] for index in range(8)]
+    special = {"pad": made.tokenizer.pad_id, "bos": made.tokenizer.bos_id, "eos": made.tokenizer.eos_id}
+    with torch.no_grad():
+        together = run.translation_loss(model, collate_pairs(pairs, **special), smoothing=0.1)
+        alone = [run.translation_loss(model, collate_pairs([pair], **special), smoothing=0.1) for pair in pairs]
+    assert together.tokens == sum(loss.tokens for loss in alone)
+    torch.testing.assert_close(together.total, sum(loss.total for loss in alone))
+
+
+def test_two_vocabularies_are_two(recipe, tmp_path):
+    recipe = replace(recipe, joint=False, model=recipe.model | {"embedding": {"tie": "output"}})
+    made, corpus, data = prepared(recipe, tmp_path)
+    assert made.target_tokenizer is not None
+    assert made.target_tokenizer != made.tokenizer
+    task = run.translation_task(recipe, made, corpus, data, Ranks())
+    loss = task.loss(made.model, task.batch_at(0))
+    assert bool(loss.total.isfinite())
+    assert {"loss", "perplexity", "bleu", "sample_0"} <= set(task.validate(made.model, 1))
+
+
+def test_validation_measures_the_likelihood_of_the_references(recipe, tmp_path):
+    """As the translator's own score does it, sentence by sentence."""
+    made, _, data = prepared(recipe, tmp_path)
+    made.model.eval()
+    validation = run.Validation(recipe, made, data)
+    scores = validation(made.model, 1)
+    from clearformer.translator import Translator
+
+    expected = Translator(made).perplexity(validation.sources, validation.references)
+    assert scores["perplexity"] == pytest.approx(expected, rel=1e-4)
+    assert scores["sample_0"].startswith(f"{validation.sources[0]} → ")
+
+
+def test_development_files_of_unequal_length_are_refused_before_training(recipe, tmp_path):
+    made, _, data = prepared(recipe, tmp_path)
+    with data.dev_target.open("a") as file:
+        file.write("9\n")
+    with pytest.raises(ValueError, match=r"dev\.words has 20 lines but .*dev\.figures has 21"):
+        run.Validation(recipe, made, data)
+
+
+def test_a_development_sentence_that_cannot_be_translated_is_found_before_training(recipe, tmp_path):
+    made, _, data = prepared(recipe, tmp_path)
+    for path in (data.dev_source, data.dev_target):
+        with path.open("a") as file:
+            file.write("nine " * 1500 + "\n")
+    with pytest.raises(ValueError, match=r"dev\.words: text 21 has [0-9]+ tokens, more than the 1023 allowed"):
+        run.Validation(recipe, made, data)
+
+
+def test_training_files_of_unequal_length_stop_the_run_with_both_numbers(recipe, tmp_path):
+    with (tmp_path / "train.words").open("a") as file:
+        file.write("nine\n")
+    with pytest.raises(CorpusError, match=r"601.*600|600.*601"):
+        run.train(recipe, tmp_path / "out", base=tmp_path)
+    assert not (tmp_path / "out" / "checkpoints").exists()
+
+
+def test_missing_names_and_files_are_named(recipe, tmp_path):
+    with pytest.raises(ValueError, match=r"the recipe's \[data\] section needs train_source, train_target, dev_source"):
+        run.locate(DataConfig(dev_target="x"), tmp_path)
+    gone = replace(recipe, data=replace(recipe.data, train_source="gone.txt"))
+    with pytest.raises((ValueError, OSError), match=r"gone\.txt"):
+        run.train(gone, tmp_path / "out", base=tmp_path)
+
+
+def test_a_fresh_start_learns_its_vocabulary_anew(recipe, tmp_path):
+    """What a start that went wrong left behind belongs to another recipe."""
+    data = run.locate(recipe.data, tmp_path)
+    first, _ = run.vocabularies(recipe, data, tmp_path / "v", anew=True)
+    other = replace(recipe, vocabulary=replace(recipe.vocabulary, kind="character"))
+    again, _ = run.vocabularies(other, data, tmp_path / "v", anew=True)
+    assert again != first
+    resumed, _ = run.vocabularies(recipe, data, tmp_path / "v", anew=False)
+    assert resumed == again
+
+
+def test_a_run_goes_on_with_the_same_text_or_not_at_all(recipe, tmp_path):
+    run.train(recipe, tmp_path / "out", base=tmp_path)
+    for side, line in (("words", "one"), ("figures", "1")):
+        with (tmp_path / f"train.{side}").open("a") as file:
+            file.write(f"{line}\n")
+    with pytest.raises(ValueError, match=r"train\.words.*: not the text that the run was begun with .* begin anew"):
+        run.train(recipe, tmp_path / "out", base=tmp_path, resume=True)
+
+
+def test_a_damaged_vocabulary_is_named(recipe, tmp_path):
+    run.train(recipe, tmp_path / "out", base=tmp_path)
+    path = tmp_path / "out" / "vocabulary" / "joint.json"
+    path.write_bytes(path.read_bytes()[:-2])
+    with pytest.raises(storage.DamagedError, match=r"joint\.json is damaged"):
+        run.train(recipe, tmp_path / "out", base=tmp_path, resume=True)
+
+
+def test_a_run_says_what_memory_it_will_take_before_it_takes_it(recipe, tmp_path, caplog):
+    with caplog.at_level(logging.INFO):
+        run.train(recipe, tmp_path / "out", base=tmp_path)
+    assert "memory: about" in caplog.text
+    assert "MB for the largest batch" in caplog.text
+
+
+def test_a_single_checkpoint_is_the_best_one_and_an_average_leaves_the_start_out(recipe, tmp_path):
+    """Averaging five of a run that has saved three must not mix in the random weights of step 0."""
+    many = replace(recipe, training=replace(recipe.training, average=5))
+    model = run.train(many, tmp_path / "out", base=tmp_path)
+    parts = [
+        storage.read_tensors(tmp_path / "out" / "checkpoints" / f"{step:08d}" / "model.safetensors") for step in (1, 2)
+    ]
+    for name, weight in storage.read_tensors(model / "model.safetensors").items():
+        assert torch.equal(weight, ((parts[0][name].double() + parts[1][name].double()) / 2).float())
+
+
+def test_the_finished_model_of_a_run_with_an_average_is_that_average(recipe, tmp_path):
+    smooth = replace(recipe, training=replace(recipe.training, optimiser=replace(recipe.training.optimiser, ema=0.9)))
+    model = run.train(smooth, tmp_path / "out", base=tmp_path)
+    best = tmp_path / "out" / "checkpoints" / "best"
+    for name, weight in storage.read_tensors(best / "ema.safetensors").items():
+        assert torch.equal(storage.read_tensors(model / "model.safetensors")[name], weight)
+
+
+def test_every_step_is_logged_once(recipe, tmp_path):
+    run.train(recipe, tmp_path / "out", base=tmp_path)
+    records = read_records(tmp_path / "out" / "metrics.jsonl")
+    assert [(record["kind"], record["step"]) for record in records] == [("train", 1), ("train", 2), ("validation", 2)]

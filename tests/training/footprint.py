@@ -1,0 +1,67 @@
+"""Train a few real steps in a process of its own and see by how much it grew."""
+
+import multiprocessing
+import resource
+import tempfile
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["clearformer.run", "torch.utils.tensorboard"])
+VOCABULARY, ROWS = 4000, 32
+
+
+def measure(**case) -> tuple[int, int]:
+    """Bytes estimated before the first step, and bytes that the process really grew by."""
+    ours, theirs = PROCESSES.Pipe()
+    process = PROCESSES.Process(target=_measure, args=(theirs, case))
+    process.start()
+    assert ours.poll(120), "the measuring process did not answer"
+    found = ours.recv()
+    process.join()
+    return found
+
+
+def _measure(pipe, case) -> None:
+    import torch
+
+    from clearformer.data.collate import collate_pairs
+    from clearformer.model.build import build
+    from clearformer.model.families import transformer
+    from clearformer.run import foresee_memory, translation_loss
+    from clearformer.training import memory
+    from clearformer.training.distributed import Ranks
+    from clearformer.training.loop import Loop, Task, TrainingConfig
+    from clearformer.training.optimiser import OptimiserConfig
+
+    torch.set_num_threads(1)
+    (torch.randn(64, 64) @ torch.randn(64, 64)).sum()  # the libraries' own buffers are not the run's
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    generator = np.random.default_rng(1)
+
+    def batch_at(place):
+        rows = [tuple(generator.integers(4, VOCABULARY, case["length"] - 1) for _ in range(2)) for _ in range(ROWS)]
+        return collate_pairs(rows, pad=0, bos=1, eos=2)
+
+    config = transformer(vocab_size=VOCABULARY, dim=case["dim"], hidden_dim=4 * case["dim"], layers=3, heads=4)
+    task = Task(
+        batch_at=batch_at,
+        loss=partial(translation_loss, smoothing=0.1, divergence=case.get("r_drop", 0.0)),
+        validate=lambda model, step: {},
+        better=lambda scores: 0.0,
+    )
+    settings = TrainingConfig(steps=3, save_every=100, optimiser=OptimiserConfig(ema=case.get("ema", 0.0)))
+    with tempfile.TemporaryDirectory() as folder:
+        loop = Loop(build(config), task, settings, lambda step: 1e-4, Path(folder), Ranks())
+        found = []
+        real = memory.estimate
+        import clearformer.run as run
+
+        run.estimate = lambda *arguments: found.append(real(*arguments)) or found[-1]
+        foresee_memory(loop)
+        for _ in range(3):
+            loop.update()
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    pipe.send((found[0].total, 1024 * grown))
