@@ -5,24 +5,20 @@ choose their summation order by the number of rows and columns and by where a ro
 
 - rows are filled up with copies to a multiple of a block, source slots with padding, and matrix kernels then treat each
   row alike;
-- what is remembered of the source is laid out anew after the first step, as it would be by any later choice of rows;
-- single queries attend by the formula instead of the fused kernel, whose scratch memory lies differently in each
-  thread. For one query it is as fast.
+- what is remembered of the source lies in memory as any later choice of rows would lay it (`FixedCache`);
+- single queries attend by the formula instead of the fused kernel (`attend_fused`).
 
 Then a row of a Transformer whose heads are at least 32 wide (those of all presets) has the same numbers alone and in
 company, bit for bit, on one thread and on several; a test holds it against every batch size. Narrower heads, shifted
 relative scores and the recurrent and convolutional baselines stay within rounding.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from clearformer.model.attention import Attention, attend, attend_fused
 from clearformer.model.view import Memory
 
 ROW_BLOCK = 8
@@ -54,11 +50,10 @@ class Seq2SeqState:
     memory: Memory
     cache: Any  # a DecoderCache, or the recurrent or convolutional model's own
     rows: int
-    begun: bool = False
 
     def select(self, rows: Tensor) -> "Seq2SeqState":
         padded = fill_block(rows)
-        return Seq2SeqState(self.memory.select(padded), self.cache.select(padded), len(rows), begun=True)
+        return Seq2SeqState(self.memory.select(padded), self.cache.select(padded), len(rows))
 
 
 class Seq2SeqStepper:
@@ -68,8 +63,6 @@ class Seq2SeqStepper:
         self.model: Any = model
         self.bos = bos
         self.device = next(model.parameters()).device
-        layers = (module for module in model.modules() if isinstance(module, Attention))
-        self._fused = [layer for layer in layers if layer.kernel is attend_fused]
 
     @torch.inference_mode()
     def start(self, source: Source) -> tuple[Tensor, Seq2SeqState]:
@@ -83,21 +76,8 @@ class Seq2SeqStepper:
     @torch.inference_mode()
     def step(self, tokens: Tensor, state: Seq2SeqState) -> tuple[Tensor, Seq2SeqState]:
         """Feed one token to every row and return the logits of the next."""
-        with self._by_the_formula():
-            logits = self.model.decode(fill_block(tokens)[:, None], state.memory, cache=state.cache)
-        following = state if state.begun else state.select(torch.arange(state.rows, device=self.device))
-        return logits[: state.rows, -1], following
-
-    @contextmanager
-    def _by_the_formula(self) -> Iterator[None]:
-        """Let the layers that attend with the fused kernel do without it for a while."""
-        for layer in self._fused:
-            layer.kernel = attend
-        try:
-            yield
-        finally:
-            for layer in self._fused:
-                layer.kernel = attend_fused
+        logits = self.model.decode(fill_block(tokens)[:, None], state.memory, cache=state.cache)
+        return logits[: state.rows, -1], state
 
 
 def fill_block(rows: Tensor) -> Tensor:

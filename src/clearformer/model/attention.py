@@ -93,6 +93,10 @@ def attend_fused(
     """The same as `attend`, by PyTorch's scaled-dot-product attention, which never stores the weights."""
     if mask is not None:
         masks.check(mask)  # the kernel would take floats for a bias
+    if q.size(2) == 1 and q.device.type == "cpu":
+        # A single query is no faster there, and each thread's scratch memory lies differently: a row's last bits would
+        # depend on its place in the batch.
+        return attend(q, k, v, mask=mask, bias=bias, scale=scale, dropout=dropout)
     if bias is not None:
         allowed = torch.ones((), dtype=torch.bool, device=q.device) if mask is None else mask
         mask = bias.to(q.dtype).masked_fill(~allowed, -math.inf)

@@ -73,7 +73,9 @@ class FixedCache:
 
     def extend(self, project: Projection) -> tuple[Tensor, Tensor]:
         if self._pair is None:
-            self._pair = project()
+            k, v = project()
+            # Laid out as `select` lays it: kernels sum in another order over transposed memory.
+            self._pair = k.contiguous(), v.contiguous()
         return self._pair
 
     def select(self, rows: Tensor) -> "FixedCache":
