@@ -58,7 +58,11 @@ def estimate(training: Training, loss_of_one_row: Callable[[], Loss], rows: int)
 
 
 def kept_for_backward(model: nn.Module, forward: Callable[[], Loss]) -> int:
-    """The bytes that a forward pass leaves for the backward pass, and the gradient of the largest piece of them."""
+    """The bytes that a forward pass leaves for the backward pass, and those that this begins with.
+
+    The largest piece, the log-probabilities of a vocabulary, has three companions of its size for a moment: its
+    gradient by each of the two ways it is used, and the gradient of the logits that it was made from.
+    """
     own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
     kept: dict[int, int] = {}
     alive: list[Tensor] = []  # or a later tensor could be given the memory of an earlier one, and be missed
@@ -76,7 +80,7 @@ def kept_for_backward(model: nn.Module, forward: Callable[[], Loss]) -> int:
         forward()
     for buffer, before in zip(model.buffers(), statistics, strict=True):
         buffer.copy_(before)  # looking must not change a running mean
-    return sum(kept.values()) + max(kept.values(), default=0)
+    return sum(kept.values()) + 3 * max(kept.values(), default=0)
 
 
 def _bytes(tensor: Tensor) -> int:
