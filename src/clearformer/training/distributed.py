@@ -13,6 +13,8 @@ from datetime import timedelta
 import torch
 import torch.distributed as dist
 from torch import Tensor
+from torch.distributed.distributed_c10d import PrefixStore
+from torch.distributed.rendezvous import rendezvous
 
 PATIENCE = timedelta(days=1)  # the first rank may prepare a large corpus while the others wait
 
@@ -24,8 +26,18 @@ class Ranks:
         self.rank = int(os.environ.get("RANK", "0"))
         self.count = int(os.environ.get("WORLD_SIZE", "1"))
         if self.count > 1 and not dist.is_initialized():
-            # numbers go through gloo, gradients on a graphics card through nccl
-            dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo", timeout=PATIENCE)
+            self._join()
+
+    def _join(self) -> None:
+        """Meet the other ranks. Numbers go through gloo, gradients on a graphics card through nccl.
+
+        When torchrun starts the ranks again, its store still holds the addresses of the dead ones: a name for each
+        attempt keeps them apart.
+        """
+        store, rank, count = next(rendezvous("env://", timeout=PATIENCE))
+        attempt = PrefixStore(f"attempt-{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
+        backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+        dist.init_process_group(backend, store=attempt, rank=rank, world_size=count, timeout=PATIENCE)
 
     @property
     def first(self) -> bool:
