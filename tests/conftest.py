@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-os.environ.setdefault("OMP_NUM_THREADS", "2")  # before anybody imports torch: small tensors lose time on more threads
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before anybody imports torch: tensors this small lose time on more
 
 import pytest
 
