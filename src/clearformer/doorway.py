@@ -20,13 +20,20 @@ def load(model: str | Path = DEFAULT_MODEL) -> Translator:
 
 def find_model(model: str | Path) -> Path:
     """The folder behind a name: a path, or one of the models that ship."""
-    if Path(model).is_dir():
-        return Path(model)
+    path = Path(model)
+    if path.is_dir():
+        if not (path / "config.json").exists() and (path / "model" / "config.json").exists():
+            raise ValueError(f"{path} is the folder of a run; its model is {path / 'model'}")
+        return path
     models = Path(str(resources.files("clearformer") / "models"))
     shipped = sorted(path.name for path in models.iterdir() if path.is_dir()) if models.is_dir() else []
     if str(model) in shipped:
         return models / str(model)
-    raise ValueError(f"there is no model folder {model}; models that ship: {', '.join(shipped) or 'none'}")
+    ships = f"models that ship: {', '.join(shipped)}" if shipped else "none ships yet"
+    raise ValueError(
+        f"there is no model folder {model} ({ships}); train one with `clearformer train sample`, "
+        "then give --model runs/sample/model"
+    )
 
 
 def translate(texts: str | Sequence[str], model: str | Path = DEFAULT_MODEL, **choices: Any) -> list[Translation]:

@@ -62,6 +62,8 @@ def train(
     """Train as the recipe says; returns the finished model folder. base: where relative file names start from."""
     if not resume and (out / "checkpoints").exists():
         raise ValueError(f"{out} holds a run already; go on with --resume, or choose another --out")
+    if resume and not out.exists():
+        raise ValueError(f"there is no run in {out} to go on with; leave --resume out to begin one")
     ranks = Ranks()
     try:
         with alone_in(out) if ranks.first else nullcontext():
@@ -102,7 +104,9 @@ def _train(recipe: Recipe, out: Path, ranks: Ranks, *, resume: bool, base: Path,
     with Stop() as stop:
         progress = loop.run(watch=watchers.train, stop=stop)
     if not loop.done():
-        raise Interrupted(f"stopped at step {progress.step:,} and saved; go on with --resume --out {out}")
+        raise Interrupted(
+            f"stopped at step {progress.step:,} and saved; go on with: clearformer train --resume --out {out}"
+        )
     if ranks.first:
         finish(recipe, made, loop, out / "model")
     ranks.wait()
@@ -265,7 +269,8 @@ def translation_task(recipe: Recipe, made: Bundle, corpus: ShardedPairs, data: F
         batch_at=batch_at,
         loss=partial(translation_loss, smoothing=recipe.training.smoothing, divergence=recipe.training.r_drop),
         validate=Validation(recipe, made, data),
-        better=lambda scores: float(scores["bleu"]),
+        # Of equal BLEU (0 at the start, 100 on easy text) the lower loss is better; a real difference outweighs it.
+        better=lambda scores: float(scores["bleu"]) - 1e-5 * float(scores["loss"]),
     )
 
 
@@ -316,11 +321,15 @@ class Validation:
         nll, tokens = self.likelihood(model)
         count = self.recipe.scoring.sentences
         found = [t.text for t in self.translator.translate(self.sources[:count], self.recipe.decoding)]
+        bleu = quick_bleu(found, self.references[:count], self.tokenise)
+        log.info(
+            "step %d: development loss %.3f, BLEU %.2f; %s → %s", step, nll / tokens, bleu, self.sources[0], found[0]
+        )
         samples = {f"sample_{n}": f"{self.sources[n]} → {found[n]}" for n in range(min(3, len(found)))}
         return {
             "loss": nll / tokens,
             "perplexity": perplexity(nll, tokens),
-            "bleu": quick_bleu(found, self.references[:count], self.tokenise),
+            "bleu": bleu,
             **samples,
         }
 

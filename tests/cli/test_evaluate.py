@@ -35,5 +35,13 @@ def test_unequal_files_are_refused_with_both_numbers(
 
 
 def test_something_to_score_must_be_named(capsys: pytest.CaptureFixture[str], model_folder: Path):
-    assert main(["evaluate", "--model", str(model_folder)]) == 1
+    assert main(["evaluate", "--model", str(model_folder)]) == 2
     assert "--source and --reference" in capsys.readouterr().err
+
+
+def test_an_unknown_tokeniser_is_refused_before_anything_is_translated(
+    capsys: pytest.CaptureFixture[str], model_folder: Path, text_file: Path
+):
+    files = ["--source", str(text_file), "--reference", str(text_file)]
+    assert main(["evaluate", "--model", str(model_folder), *files, "--tokenise", "foo"]) == 1
+    assert "no tokeniser 'foo'; choose one of 13a" in capsys.readouterr().err

@@ -41,5 +41,5 @@ def test_the_table_is_readable(capsys: pytest.CaptureFixture[str]):
 
 @pytest.mark.parametrize("length", ["0", "-3"])
 def test_a_length_without_tokens_is_refused(capsys: pytest.CaptureFixture[str], length: str):
-    assert main(["inspect", "tiny", "--length", length]) == 1
+    assert main(["inspect", "tiny", "--length", length]) == 2
     assert "--length must be at least 1" in capsys.readouterr().err

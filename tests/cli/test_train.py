@@ -81,23 +81,34 @@ def test_a_folder_that_holds_a_run_is_left_alone(finished, files, capsys):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "reason"),
+    ("code", "arguments", "reason"),
     [
-        ([], "name a recipe (`sample` needs nothing else), or give your text"),
-        (["--source", "a.en"], "--source and --target belong together"),
+        (2, [], "name a recipe (`sample` needs nothing else), or give your text"),
+        (2, ["--source", "a.en"], "--source and --target belong together"),
         (
+            2,
             ["sample", "--source", "a.en", "--target", "a.de"],
             "sample is a recipe, and --source and --target go without",
         ),
-        (["--source", "no.en", "--target", "no.de"], "no.en: the file cannot be read as text"),
-        (["no-such-recipe"], "shipped are en-zh"),
-        (["sample", "training.stepps=3"], "did you mean training.steps?"),
+        (1, ["--source", "no.en", "--target", "no.de"], "no.en: the file cannot be read as text"),
+        (1, ["no-such-recipe"], "shipped are en-zh"),
+        (1, ["sample", "training.stepps=3"], "did you mean training.steps?"),
+        (1, ["sample", "--resume"], "to go on with; leave --resume out to begin one"),
+        (1, ["--resume"], "to go on with: it has no recipe.toml"),
     ],
 )
-def test_bad_use_gets_a_sentence(tmp_path, capsys, arguments, reason):
-    assert main(["train", *arguments, "--out", str(tmp_path / "out")]) == 1
+def test_bad_use_gets_a_sentence(tmp_path, capsys, code, arguments, reason):
+    assert main(["train", *arguments, "--out", str(tmp_path / "out")]) == code
     assert reason in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_a_run_goes_on_from_its_folder_alone(finished, capsys):
+    """As the message of a stopped run says; here there is nothing left to do but to finish."""
+    assert main(["train", "--resume", "--out", str(finished)]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.strip() == str(finished / "model")
+    assert "clearformer translate --model" in captured.err
 
 
 def test_too_little_text_is_refused(tmp_path, capsys):

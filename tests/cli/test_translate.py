@@ -85,3 +85,24 @@ def test_bad_use_gets_a_sentence(
     message = capsys.readouterr().err
     assert reason in message
     assert message.count("\n") == 1
+
+
+def test_sentences_and_a_file_are_wrong_usage(capsys: pytest.CaptureFixture[str], text_file: Path):
+    assert main(["translate", "hello", "--input", str(text_file)]) == 2
+    assert "not both" in capsys.readouterr().err
+
+
+def test_an_output_that_cannot_be_written_is_named_as_it_was_given(
+    capsys: pytest.CaptureFixture[str], model_folder: Path, tmp_path: Path
+):
+    output = tmp_path / "nowhere" / "out.txt"
+    assert main(["translate", "hello", "--output", str(output), "--model", str(model_folder)]) == 1
+    assert f"{output} cannot be written" in capsys.readouterr().err
+
+
+def test_the_folder_of_a_run_is_told_from_its_model(
+    capsys: pytest.CaptureFixture[str], model_folder: Path, tmp_path: Path
+):
+    (tmp_path / "model").symlink_to(model_folder)
+    assert main(["translate", "hello", "--model", str(tmp_path)]) == 1
+    assert f"its model is {tmp_path / 'model'}" in capsys.readouterr().err

@@ -139,7 +139,9 @@ def test_an_interrupted_run_says_how_to_go_on_and_does(tmp_path, monkeypatch):
             stops[0].asked = True
 
     monkeypatch.setattr(run, "Stop", Press)
-    with pytest.raises(run.Interrupted, match="stopped at step 3 and saved; go on with --resume --out"):
+    with pytest.raises(
+        run.Interrupted, match="stopped at step 3 and saved; go on with: clearformer train --resume --out"
+    ):
         run.train(recipe, tmp_path / "out", base=tmp_path, watchers=run.Watchers(train=press))
     assert not (tmp_path / "out" / "model").exists()
     assert run.train(recipe, tmp_path / "out", base=tmp_path, resume=True).exists()

@@ -3,6 +3,8 @@
 import argparse
 import json
 
+from clearformer.cli.usage import UsageError
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
@@ -16,15 +18,12 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.what == "list":
         _list(arguments.json)
     elif arguments.name is None:
-        raise ValueError("name the corpus to get; `clearformer data list` shows them")
+        raise UsageError("name the corpus to get; `clearformer data list` shows them")
     else:
         _get(arguments.name)
 
 
 def _list(as_json: bool) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
     from clearformer.data.catalogue import list_corpora
 
     corpora = list_corpora()
@@ -32,14 +31,11 @@ def _list(as_json: bool) -> None:
         fields = ("name", "title", "licence", "attribution", "citation", "origin", "size", "downloadable", "ships")
         print(json.dumps([{field: getattr(corpus, field) for field in fields} for corpus in corpora], indent=2))
         return
-    table = Table(show_edge=False)
-    for heading in ("name", "what", "licence", "size", "where"):
-        table.add_column(heading, justify="right" if heading == "size" else "left")
     for corpus in corpora:
-        where = "here" if corpus.ships else "download" if corpus.downloadable else "local copy only"
-        size = f"{corpus.size / 1e6:,.1f} MB" if corpus.size else ""
-        table.add_row(corpus.name, corpus.title, corpus.licence, size, where)
-    Console().print(table)
+        size = f"{corpus.size / 1e6:,.1f} MB" if corpus.size else "size unknown"
+        where = "can be downloaded" if corpus.downloadable else "works from a local copy"
+        print(f"{corpus.name:17} {corpus.title}")
+        print(f"{'':17} {size}, {where}; {corpus.licence}")
 
 
 def _get(name: str) -> None:

@@ -6,6 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from clearformer.cli.usage import UsageError
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
@@ -24,10 +26,11 @@ def run(arguments: argparse.Namespace) -> None:
     """Translate, compare, print."""
     from clearformer.cli.progress import progress_bar
     from clearformer.doorway import load
-    from clearformer.evaluation.translation import score_translations
+    from clearformer.evaluation.translation import check_tokeniser, score_translations
     from clearformer.text.doctor import read_lines
     from clearformer.translator import DecodingConfig
 
+    check_tokeniser(arguments.tokenise)
     translator = load(arguments.model)
     source, reference = _files(arguments, translator.bundle.provenance)
     sources, references = list(read_lines(source)), list(read_lines(reference))
@@ -64,5 +67,5 @@ def _files(arguments: argparse.Namespace, provenance: dict[str, Any]) -> tuple[P
         source, reference = (corpus.split("test", lang=str(language))[0] for language in languages)
         return folder / source, folder / reference
     if not arguments.source or not arguments.reference:
-        raise ValueError("name a corpus with --data, or give --source and --reference")
+        raise UsageError("name a corpus with --data, or give --source and --reference")
     return arguments.source, arguments.reference

@@ -5,6 +5,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clearformer.cli.usage import UsageError
+
 if TYPE_CHECKING:
     from clearformer.model.account import Account
     from clearformer.model.config import ModelConfig
@@ -25,7 +27,7 @@ def run(arguments: argparse.Namespace) -> None:
     from clearformer.model.presets import PRESETS, preset
 
     if arguments.length < 1:
-        raise ValueError(f"--length must be at least 1, not {arguments.length}")
+        raise UsageError(f"--length must be at least 1, not {arguments.length}")
     if arguments.model in PRESETS:
         config = preset(arguments.model)
     elif Path(arguments.model).is_dir():

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from clearformer import __version__
+from clearformer.cli.usage import UsageError
 
 VERBS = {
     "train": "train a model from a recipe, or from two text files",
@@ -35,11 +36,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.verb is None:
         parser.print_help()
         return 2
-    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    logging.basicConfig(level=logging.INFO, format="%(message)s", handlers=[_ToStderr()])
     try:
         importlib.import_module(f"clearformer.cli.{chosen.verb}").run(chosen)
     except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
+        print(f"clearformer {chosen.verb}: stopped", file=sys.stderr)
         return 1
     except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -48,8 +49,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if chosen.debug:
             raise
         print(f"clearformer {chosen.verb}: {_sentence(error)}", file=sys.stderr)
-        return 1
+        return 2 if isinstance(error, UsageError) else 1
     return 0
+
+
+class _ToStderr(logging.Handler):
+    """Log lines to what stderr is now: a progress bar puts itself in its place and keeps them above the bar."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(self.format(record), file=sys.stderr, flush=True)
 
 
 def _parser(verb: str | None) -> argparse.ArgumentParser:

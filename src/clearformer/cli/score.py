@@ -16,8 +16,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Score line by line."""
     from clearformer.data.corpora import ParallelFiles
+    from clearformer.data.sources import scan
     from clearformer.doorway import load
 
+    lines = [scan(path).lines for path in (arguments.source, arguments.target)]
+    if lines[0] != lines[1]:
+        raise ValueError(
+            f"{arguments.source} has {lines[0]} lines but {arguments.target} has {lines[1]}; nothing scored"
+        )
     translator = load(arguments.model)
     for pair in ParallelFiles(source=arguments.source, target=arguments.target).pairs():
         scores = translator.score(pair.source, pair.target)

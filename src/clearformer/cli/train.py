@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clearformer.cli.usage import UsageError
+
 if TYPE_CHECKING:
     from clearformer.choose import Choice
     from clearformer.recipe import Recipe
@@ -31,8 +33,10 @@ def run(arguments: argparse.Namespace) -> None:
         _train_on_files(arguments)
     elif arguments.words:
         _train_recipe(arguments)
+    elif arguments.resume and arguments.out:
+        _go_on(arguments.out)
     else:
-        raise ValueError("name a recipe (`sample` needs nothing else), or give your text with --source and --target")
+        raise UsageError("name a recipe (`sample` needs nothing else), or give your text with --source and --target")
 
 
 def _train_recipe(arguments: argparse.Namespace) -> None:
@@ -41,7 +45,22 @@ def _train_recipe(arguments: argparse.Namespace) -> None:
     path = find_recipe(arguments.words[0])
     recipe = read_recipe(path, arguments.words[1:])
     out = arguments.out or Path("runs") / recipe.name
-    print(_train(recipe, out, base=path.parent, resume=arguments.resume))
+    _finish(_train(recipe, out, base=path.parent, resume=arguments.resume))
+
+
+def _go_on(out: Path) -> None:
+    """Resume a run from the recipe that its folder holds."""
+    from clearformer.recipe import read_recipe
+
+    if not (out / "recipe.toml").exists():
+        raise ValueError(f"there is no run in {out} to go on with: it has no recipe.toml")
+    _finish(_train(read_recipe(out / "recipe.toml"), out, base=out, resume=True))
+
+
+def _finish(model: Path) -> None:
+    """The model folder for programs, and for people what to do with it."""
+    print(model)
+    _say(f'try it: clearformer translate --model {model} "…"')
 
 
 def _train_on_files(arguments: argparse.Namespace) -> None:
@@ -51,9 +70,9 @@ def _train_on_files(arguments: argparse.Namespace) -> None:
 
     source, target = arguments.source, arguments.target
     if source is None or target is None:
-        raise ValueError("--source and --target belong together: a translation is learned from both sides")
+        raise UsageError("--source and --target belong together: a translation is learned from both sides")
     if wrong := [word for word in arguments.words if "=" not in word]:
-        raise ValueError(f"{wrong[0]} is a recipe, and --source and --target go without one; give one or the other")
+        raise UsageError(f"{wrong[0]} is a recipe, and --source and --target go without one; give one or the other")
     out: Path = arguments.out or Path("runs") / run_name(source, target)
     if not arguments.resume:
         if (out / "checkpoints").exists():

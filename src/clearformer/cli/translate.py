@@ -9,6 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from clearformer.cli.usage import UsageError
+
 if TYPE_CHECKING:
     from clearformer.translator import Translation, Translator
 
@@ -32,7 +34,7 @@ def run(arguments: argparse.Namespace) -> None:
     from clearformer.translator import DecodingConfig
 
     if arguments.text and arguments.input:
-        raise ValueError("give sentences or --input, not both")
+        raise UsageError("give sentences or --input, not both")
     config = DecodingConfig(beam=arguments.beam, nbest=arguments.nbest, batch=arguments.batch)
     translator = load(arguments.model)
     with _output(arguments.output) as output:
@@ -100,7 +102,11 @@ def _output(path: Path | None) -> Iterator[TextIO]:
         return
     aside = path.with_name(f".{path.name}.writing")
     try:
-        with aside.open("w", encoding="utf-8", newline="\n") as file:
+        file = aside.open("w", encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise ValueError(f"{path} cannot be written ({error.strerror}); choose another --output") from None
+    try:
+        with file:
             yield file
         aside.replace(path)
     finally:

@@ -27,6 +27,12 @@ def tokenisation(language: str | None) -> str:
     return {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}.get((language or "").split("-")[0].lower(), "13a")
 
 
+def check_tokeniser(name: str | None) -> None:
+    """Refuse a tokeniser that sacreBLEU does not have, before anything is translated."""
+    if name is not None and name not in BLEU.TOKENIZERS:
+        raise ValueError(f"sacreBLEU has no tokeniser {name!r}; choose one of {', '.join(sorted(BLEU.TOKENIZERS))}")
+
+
 def score_translations(
     hypotheses: Sequence[str],
     references: Sequence[str],
