@@ -48,25 +48,26 @@ def _train(folder: Path, out: Path, changes: tuple[str, ...], poison: frozenset[
 
     run.translation_loss = poisoned_loss
     try:
-        run.train(recipe, out, resume=True, base=folder)
+        run.train(recipe, out, resume=out.exists(), base=folder)
     except run.Interrupted:
         os._exit(3)  # as a command line would tell its caller
 
 
 # --- moments ---------------------------------------------------------------------------------------------------------
 
-Moment = Callable[[Path], bool]  # whether it has come, seen from outside
+Moment = Callable[[Path, int], bool]  # whether it has come for a process, seen from outside
 
 
 def saving(step: int | None = None) -> Moment:
-    """A checkpoint, or the one of this step, is being written."""
+    """This process (not a dead one before it) is writing a checkpoint, or the one of this step."""
     beginning = ".writing-0" if step is None else f".writing-{step:08d}-"
 
-    def come(out: Path) -> bool:
+    def come(out: Path, process: int) -> bool:
         try:
-            return any(path.name.startswith(beginning) for path in (out / "checkpoints").iterdir())
+            names = [path.name for path in (out / "checkpoints").iterdir()]
         except FileNotFoundError:
             return False
+        return any(name.startswith(beginning) and name.endswith(f"-{process}") for name in names)
 
     return come
 
@@ -75,7 +76,7 @@ def logged(kind: str, step: int) -> Moment:
     """A record of this kind and step is in the log."""
     key = f'{{"step": {step}, "kind": "{kind}"'.encode()
 
-    def come(out: Path) -> bool:
+    def come(out: Path, process: int) -> bool:
         path = out / "metrics.jsonl"
         return path.exists() and key in path.read_bytes()
 
@@ -84,28 +85,29 @@ def logged(kind: str, step: int) -> Moment:
 
 def saved(step: int) -> Moment:
     """The checkpoint of a step has its name."""
-    return lambda out: (out / "checkpoints" / f"{step:08d}").exists()
+    return lambda out, process: (out / "checkpoints" / f"{step:08d}").exists()
 
 
 def after(seconds: float) -> Moment:
     """So many seconds from now."""
     end = time.monotonic() + seconds
-    return lambda out: time.monotonic() >= end
+    return lambda out, process: time.monotonic() >= end
 
 
 def signal_when(process: BaseProcess, out: Path, moment: Moment, number: int) -> None:
     """Send a signal as soon as a moment has come."""
-    while not moment(out):
+    assert process.pid is not None
+    while not moment(out, process.pid):
         assert process.is_alive(), "the run was over before the moment came"
         time.sleep(0.0005)
-    assert process.pid is not None
     os.kill(process.pid, number)
 
 
 def kill_when(process: BaseProcess, out: Path, moment: Moment, *, late: float = 0.0) -> bool:
     """kill -9 as soon as a moment has come, `late` seconds after; returns whether the process was still alive."""
+    assert process.pid is not None
     deadline = time.monotonic() + LONGEST
-    while process.is_alive() and not moment(out):
+    while process.is_alive() and not moment(out, process.pid):
         assert time.monotonic() < deadline, "the moment never came"
         time.sleep(0.0005)
     time.sleep(late)
@@ -139,3 +141,8 @@ def check_checkpoints(out: Path) -> None:
     """Whatever bears a checkpoint's name is whole, at every moment."""
     for path in (out / "checkpoints").glob("[0-9]*"):
         storage.verify(path)
+
+
+def newest(out: Path) -> int:
+    """The step of the newest checkpoint, -1 if there is none yet."""
+    return max((int(path.name) for path in (out / "checkpoints").glob("[0-9]*")), default=-1)

@@ -15,7 +15,8 @@ CHANGES = ("training.steps=12", "training.save_every=4", "training.validate_ever
 
 
 def torchrun(folder, out):
-    """Two ranks on this machine; one restart is allowed."""
+    """Two ranks on this machine; one restart is allowed, and goes on with whatever the folder holds."""
+    out.mkdir()
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", "--max-restarts=1"]
     command += ["-m", "clearformer", "train", str(folder / "numbers.toml"), *CHANGES, "--out", str(out), "--resume"]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
@@ -39,7 +40,7 @@ def test_a_rank_killed_and_restarted_by_torchrun_leaves_no_trace(tmp_path):
 
     out = tmp_path / "killed"
     agent = torchrun(tmp_path, out)
-    while not killing.logged("train", 7)(out):
+    while not killing.logged("train", 7)(out, 0):
         assert agent.poll() is None, agent.communicate()[0]
         time.sleep(0.002)
     os.kill(ranks_of(agent)[-1], signal.SIGKILL)
