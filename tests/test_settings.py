@@ -84,7 +84,7 @@ def test_an_unknown_key_is_named_with_the_nearest_known_one(values, message):
         ({"inner": {"kind": "oval"}}, ["my.toml: inner.kind: ", "'round' or 'square'", "'oval'"]),
         ({"maybe": {"kind": "oval"}}, ["my.toml: maybe.kind: ", "'oval'"]),
         ({"inner": 7}, ["my.toml: inner: ", "not 7"]),
-        ({"inner": {"rate": -1.0}}, ["my.toml: inner: inner.rate must not be negative, but is -1.0"]),
+        ({"inner": {"rate": -1.0}}, ["my.toml: inner.rate must not be negative, but is -1.0"]),
     ],
 )
 def test_a_wrong_type_or_value_is_named_with_key_and_value(values, parts):
@@ -96,7 +96,7 @@ def test_a_wrong_type_or_value_is_named_with_key_and_value(values, parts):
 
 
 def test_a_missing_setting_is_named():
-    with pytest.raises(ValueError, match=r"my\.toml: name: Field required$"):
+    with pytest.raises(ValueError, match=r"my\.toml: name is missing; add it$"):
         settings.parse(Outer, {}, "my.toml")
 
 

@@ -65,7 +65,9 @@ class Recipe:
 
 def read_recipe(path: Path, changes: Iterable[str] = ()) -> Recipe:
     """A recipe file with `key.path=value` changes laid over it."""
-    return settings.parse(Recipe, settings.overlay(settings.read_toml(path), changes), str(path))
+    changes, values = list(changes), settings.read_toml(path)
+    where = f"{path} with {' '.join(changes)}" if changes else str(path)  # the mistake may be in either
+    return settings.parse(Recipe, settings.overlay(values, changes), where)
 
 
 def find_recipe(name: str) -> Path:

@@ -62,18 +62,20 @@ def train(
     """Train as the recipe says; returns the finished model folder. base: where relative file names start from."""
     if not resume and (out / "checkpoints").exists():
         raise ValueError(f"{out} holds a run already; go on with --resume, or choose another --out")
-    if resume and not out.exists():
-        raise ValueError(f"there is no run in {out} to go on with; leave --resume out to begin one")
+    data = locate(recipe.data, base)  # before anything is made on disk
     ranks = Ranks()
+    if resume and ranks.count == 1 and not out.exists():  # torchrun's restarts say --resume from the first launch on
+        raise ValueError(f"there is no run in {out} to go on with; leave --resume out to begin one")
     try:
         with alone_in(out) if ranks.first else nullcontext():
-            return _train(recipe, out, ranks, resume=resume, base=base, watchers=watchers or Watchers())
+            return _train(recipe, data, out, ranks, resume=resume, base=base, watchers=watchers or Watchers())
     finally:
         ranks.close()
 
 
-def _train(recipe: Recipe, out: Path, ranks: Ranks, *, resume: bool, base: Path, watchers: Watchers) -> Path:
-    data = locate(recipe.data, base)
+def _train(
+    recipe: Recipe, data: "Files", out: Path, ranks: Ranks, *, resume: bool, base: Path, watchers: Watchers
+) -> Path:
     with ranks.first_then_others():
         if ranks.first:
             keep_recipe(replace(recipe, data=seen_from(out, recipe.data, base)), out, resume=resume)

@@ -29,8 +29,12 @@ def parse(kind: type[C], values: Mapping[str, Any], where: str) -> C:
     except ValidationError as error:
         first = error.errors()[0]
         key = _key(values, first["loc"], missing=first["type"] == "missing")
+        if first["type"] == "missing":
+            raise ValueError(f"{where}: {key} is missing; add it") from None
         reason = first["msg"].removeprefix("Value error, ")
-        given = "" if first["type"] in ("missing", "value_error") else f", not {first['input']!r}"
+        if reason.startswith(f"{key}."):  # our own checks name the setting in full
+            key = ""
+        given = "" if first["type"] == "value_error" else f", not {first['input']!r}"
         raise ValueError(": ".join(part for part in (where, key, reason + given) if part)) from None
 
 
