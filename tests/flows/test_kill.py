@@ -74,18 +74,6 @@ def test_a_second_process_is_kept_out_of_a_run(folder, tmp_path):
     first.join()
 
 
-def test_a_second_signal_is_obeyed_at_once(folder, tmp_path):
-    """Two signals within a long validation: the run ends without a word and without its checkpoint."""
-    out = tmp_path / "impatient"
-    process = killing.start(folder, out, ["scoring.sentences=20", "decoding.beam=16", "decoding.max_extra=400"])
-    killing.signal_when(process, out, killing.logged("train", 8), signal.SIGTERM)
-    time.sleep(0.2)
-    killing.signal_when(process, out, lambda *_: True, signal.SIGTERM)
-    killing.finish(process, code=-signal.SIGTERM)
-    assert not killing.saved(8)(out, 0)
-    assert killing.saved(5)(out, 0)
-
-
 VARIANTS = {
     "plain": ((), ()),
     "accumulation": (("training.accumulate=3",), ()),
