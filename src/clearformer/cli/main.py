@@ -6,10 +6,12 @@ codes: 0 done, 1 could not, 2 wrong usage. Results go to stdout, everything else
 
 import argparse
 import importlib
+import keyword
 import logging
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from clearformer import __version__
 from clearformer.cli.usage import UsageError
@@ -38,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     logging.basicConfig(level=logging.INFO, format="%(message)s", handlers=[_ToStderr()])
     try:
-        importlib.import_module(f"clearformer.cli.{chosen.verb}").run(chosen)
+        _module(chosen.verb).run(chosen)
     except KeyboardInterrupt:
         print(f"clearformer {chosen.verb}: stopped", file=sys.stderr)
         return 1
@@ -70,8 +72,13 @@ def _parser(verb: str | None) -> argparse.ArgumentParser:
         sub = verbs.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
         sub.add_argument("--debug", action="store_true", help="show where an error came from")
         if name == verb:
-            importlib.import_module(f"clearformer.cli.{name}").add_arguments(sub)
+            _module(name).add_arguments(sub)
     return parser
+
+
+def _module(verb: str) -> Any:
+    """The verb's file; a verb that is a word of Python, as `import`, has an underscore behind it."""
+    return importlib.import_module(f"clearformer.cli.{verb}{'_' if keyword.iskeyword(verb) else ''}")
 
 
 def _sentence(error: Exception) -> str:
