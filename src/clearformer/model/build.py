@@ -358,7 +358,13 @@ HEADS: dict[str, Callable[[ModelConfig, nn.Module], nn.Module]] = {
     "language-model": language_model,
     "states": lambda c, _: heads.States(c.dim, pooler=c.head.pooler),
     "class": lambda c, _: heads.SequenceClass(
-        c.dim, c.head.labels, pool=c.head.pool, pooler=c.head.pooler, dropout=c.head.dropout
+        c.dim,
+        c.head.labels,
+        pool=c.head.pool,
+        pooler=c.head.pooler,
+        activation=ACTIVATIONS[c.head.pooler_activation],
+        bias=c.head.class_bias,
+        dropout=c.head.dropout,
     ),
     "tags": lambda c, _: heads.TokenTags(c.dim, c.head.labels, dropout=c.head.dropout),
     "span": lambda c, _: heads.AnswerSpan(c.dim),

@@ -99,8 +99,10 @@ class HeadConfig:
     bias: bool = False  # language model: a bias a token
     transform: bool = False  # language model: BERT's dense layer, activation and norm before the table
     shrink: bool = False  # language model: states / √dim before the table, as T5 does where its table is tied
-    pool: Literal["first", "mean"] = "first"  # class: which states speak for the input
+    pool: Literal["first", "last", "mean"] = "first"  # class: which states speak for the input
     pooler: bool = False  # class and states: BERT's dense layer and tanh on the first state
+    pooler_activation: Activation = "tanh"  # class: what the pooler has in place of tanh; DistilBERT: relu
+    class_bias: bool = True  # class: a bias a class
     dropout: float = 0.0
 
 

@@ -57,7 +57,7 @@ class TokenFrontend(nn.Module):
         self.type_embed = nn.Embedding(types, width) if types else None
         self.position = position if position is not None else NoPosition()
         self.norm = norm if norm is not None else nn.Identity()
-        self.widen = nn.Linear(width, dim) if width != dim else nn.Identity()
+        self.widen = nn.Linear(width, dim) if embed_dim is not None else nn.Identity()
         self.dropout, self.scale = nn.Dropout(dropout), scale
 
     def forward(

@@ -62,20 +62,22 @@ class SequenceClass(nn.Module):
         dim: int,
         classes: int,
         *,
-        pool: Literal["first", "mean"] = "first",
+        pool: Literal["first", "last", "mean"] = "first",
         pooler: bool = False,
+        activation: Callable[[Tensor], Tensor] = torch.tanh,
+        bias: bool = True,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        self.pooler = nn.Linear(dim, dim) if pooler else None
-        self.pool: Callable[[Tensor, Tensor | None], Tensor] = {"first": _first, "mean": _mean}[pool]
+        self.pooler, self.activation = nn.Linear(dim, dim) if pooler else None, activation
+        self.pool: Callable[[Tensor, Tensor | None], Tensor] = {"first": _first, "last": _last, "mean": _mean}[pool]
         self.dropout = nn.Dropout(dropout)
-        self.classify = nn.Linear(dim, classes)
+        self.classify = nn.Linear(dim, classes, bias=bias)
 
     def forward(self, states: Tensor, keep: Tensor | None = None) -> Tensor:
         summary = self.pool(states, keep)
         if self.pooler is not None:
-            summary = torch.tanh(self.pooler(summary))
+            summary = self.activation(self.pooler(summary))
         logits: Tensor = self.classify(self.dropout(summary))
         return logits
 
@@ -140,6 +142,13 @@ def _first(states: Tensor, keep: Tensor | None) -> Tensor:
         return states[:, 0]
     first = keep.int().argmax(dim=1)  # the first real token: padding may stand to its left
     return states[torch.arange(states.size(0), device=states.device), first]
+
+
+def _last(states: Tensor, keep: Tensor | None) -> Tensor:
+    if keep is None:
+        return states[:, -1]
+    last = keep.size(1) - 1 - keep.flip(1).int().argmax(dim=1)  # the last real token: padding may stand to its right
+    return states[torch.arange(states.size(0), device=states.device), last]
 
 
 def _mean(states: Tensor, keep: Tensor | None) -> Tensor:

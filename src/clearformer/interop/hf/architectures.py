@@ -1,0 +1,59 @@
+"""The word in `architectures` that says what a published checkpoint is for, and our head for it."""
+
+from clearformer.interop.keys import Keys, label_names
+from clearformer.model.config import HeadConfig
+
+# Endings, most exact first. "states" is a model without a task.
+HEADS = {
+    "ForSequenceClassification": "class",
+    "ForImageClassification": "class",
+    "ForTokenClassification": "tags",
+    "ForQuestionAnsweringSimple": "span",
+    "ForQuestionAnswering": "span",
+    "ForConditionalGeneration": "language-model",
+    "ForCausalLM": "language-model",
+    "ForMaskedLM": "language-model",
+    "ForPreTraining": "language-model",
+    "LMHeadModel": "language-model",
+    "MTModel": "language-model",
+    "Model": "states",
+}
+
+
+def head_kind(keys: Keys) -> str:
+    """Which of our heads a checkpoint has. Without a word on it, it is the model alone."""
+    named = keys.architecture
+    if named is None:
+        return "states"
+    for ending, kind in HEADS.items():
+        if named.endswith(ending):
+            return kind
+    raise ValueError(f"{keys.where}: the task of {named} is not known here; known are {', '.join(HEADS)}")
+
+
+def refuse_heads(keys: Keys, *supported: str) -> str:
+    """The kind of head, if it is one of those that the family's reader knows."""
+    kind = head_kind(keys)
+    if kind not in supported:
+        raise ValueError(f"{keys.where}: {keys.architecture} has a head for {kind}, which is not read for this family")
+    return kind
+
+
+def task_head(keys: Keys, kind: str, *, dropout: float = 0.0, **pooling: object) -> HeadConfig:
+    """The head of a task: class, tags or span. pooling: how a class is read off the states."""
+    if kind == "class":
+        return HeadConfig(kind="class", labels=len(label_names(keys.plain)), dropout=dropout, **pooling)  # type: ignore[arg-type]
+    if kind == "tags":
+        return HeadConfig(kind="tags", labels=len(label_names(keys.plain)), dropout=dropout)
+    if kind == "span":
+        return HeadConfig(kind="span")
+    raise ValueError(f"{keys.where}: {kind} is no task of a classifier")
+
+
+def labels_of(config: HeadConfig, names: list[str]) -> dict[str, object]:
+    """id2label and label2id for a config.json of theirs."""
+    shown = names if len(names) == config.labels else [f"LABEL_{number}" for number in range(config.labels)]
+    return {
+        "id2label": {str(n): name for n, name in enumerate(shown)},
+        "label2id": {name: n for n, name in enumerate(shown)},
+    }

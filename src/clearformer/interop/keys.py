@@ -1,0 +1,189 @@
+"""A published config.json read key by key, so that none is overlooked.
+
+Whoever reads a family asks for every key that changes the mathematics. A size that is absent is an error; a choice that
+is absent has the value that the published code gives it, and is reported as assumed; a key that nobody asked for and
+that is not known to be harmless is refused by name.
+"""
+
+import math
+from collections.abc import Collection, Mapping
+from typing import Any, TypeVar
+
+V = TypeVar("V")
+
+# A size beyond these is a damaged or hostile file; nothing is built from it.
+MOST = 1 << 26
+MOST_LAYERS = 512
+
+# What no forward pass depends on: bookkeeping, generation defaults, what a call returns, training conveniences.
+HARMLESS = frozenset(
+    (
+        "_attn_implementation", "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "_num_labels",
+        "add_bos_token", "add_eos_token", "architectures", "bad_words_ids", "begin_suppress_tokens",
+        "bos_token_id", "cross_attention_hidden_size", "decoder_start_token_id", "diversity_penalty",
+        "do_sample", "dtype", "early_stopping", "encoder_no_repeat_ngram_size", "eos_token_id",
+        "exponential_decay_length_penalty", "finetuning_task", "forced_bos_token_id", "forced_decoder_ids",
+        "forced_eos_token_id", "gradient_checkpointing", "id2label", "init_std", "initializer_factor",
+        "initializer_range", "keys_to_ignore_at_inference", "label2id", "length_penalty", "mask_token_id",
+        "max_length", "min_length", "model_type", "no_repeat_ngram_size", "num_beam_groups", "num_beams",
+        "num_return_sequences", "output_attentions", "output_hidden_states", "output_past", "output_scores",
+        "pad_token_id", "prefix", "problem_type", "remove_invalid_values", "repetition_penalty", "return_dict",
+        "return_dict_in_generate", "sep_token_id", "suppress_tokens", "task_specific_params", "temperature",
+        "tf_legacy_loss", "tokenizer_class", "top_k", "top_p", "torch_dtype", "torchscript",
+        "transformers_version", "typical_p", "unk_token_id", "use_bfloat16", "use_cache",
+    )
+)  # fmt: skip
+
+# What makes a model another program's business altogether.
+REFUSED = {
+    "auto_map": "asks for code of its own, and an import never runs anybody's code",
+    "quantization_config": "says that the weights are quantised; import the full-precision model",
+    "pruned_heads": "says that heads were removed from some layers, which no model here can have",
+}
+
+
+class Keys:
+    """One configuration being read. `finish` must be called last."""
+
+    def __init__(
+        self, plain: Mapping[str, Any], where: str = "config.json", tensors: Collection[str] | None = None
+    ) -> None:
+        """tensors: the names in the file of weights, where a config.json does not say whether a part is there."""
+        self.plain, self.where, self.tensors = plain, where, tensors
+        self._read: set[str] = set()
+        self.assumed: dict[str, Any] = {}
+        for key, reason in REFUSED.items():
+            if plain.get(key):
+                raise ValueError(f"{where}: {key} {reason}")
+            self._read.add(key)
+        if plain.get("trust_remote_code"):
+            raise ValueError(f"{where}: trust_remote_code {REFUSED['auto_map']}")
+
+    @property
+    def architecture(self) -> str | None:
+        """The class that the published code would build."""
+        named = self.plain.get("architectures")
+        if named is None:
+            return None
+        if not isinstance(named, list) or len(named) != 1 or not isinstance(named[0], str):
+            raise ValueError(f"{self.where}: architectures must name one class, not {named!r}")
+        return named[0]
+
+    def has(self, ending: str) -> bool:
+        """Whether the file has a tensor whose name ends so; where there is no file to ask, it does."""
+        return self.tensors is None or any(name.endswith(ending) for name in self.tensors)
+
+    def size(self, key: str, *others: str, most: int = MOST) -> int:
+        """A whole number of at least 1 that must be there; other spellings of the key may stand for it."""
+        found = next((name for name in (key, *others) if self.plain.get(name) is not None), None)
+        self._read.update((key, *others))
+        if found is None:
+            raise ValueError(f"{self.where} has no {key}; without it the model is not known")
+        return self._whole(found, self.plain[found], most)
+
+    def layers(self, key: str, *others: str) -> int:
+        """The number of layers: a size of a smaller kind."""
+        return self.size(key, *others, most=MOST_LAYERS)
+
+    def optional_size(self, key: str, default: int | None, most: int = MOST) -> int | None:
+        """A size that may be null or absent."""
+        value = self._take(key, default)
+        return default if value is None else self._whole(key, value, most)
+
+    def number(self, key: str, default: float) -> float:
+        """A finite number."""
+        value = self._take(key, default)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise ValueError(f"{self.where}: {key} must be a number, not {value!r}")
+        return float(value)
+
+    def rate(self, key: str, default: float) -> float:
+        """A dropout rate."""
+        value = self.number(key, default)
+        if not 0 <= value < 1:
+            raise ValueError(f"{self.where}: {key} must be at least 0 and below 1, not {value!r}")
+        return value
+
+    def flag(self, key: str, default: bool) -> bool:
+        """True or false."""
+        value = self._take(key, default)
+        if not isinstance(value, bool):
+            raise ValueError(f"{self.where}: {key} must be true or false, not {value!r}")
+        return value
+
+    def choice(self, key: str, known: Mapping[str, V], default: str) -> V:
+        """Our word for theirs."""
+        value = self._take(key, default)
+        if not isinstance(value, str) or value not in known:
+            raise ValueError(f"{self.where}: {key} is {value!r}; known are {', '.join(known)}")
+        return known[value]
+
+    def table(self, key: str) -> Mapping[str, Any] | None:
+        """A nested table, or None."""
+        self._read.add(key)
+        value = self.plain.get(key)
+        if value is not None and not isinstance(value, Mapping):
+            raise ValueError(f"{self.where}: {key} must be a table, not {value!r}")
+        return value
+
+    def text(self, key: str, default: str) -> str:
+        """A word."""
+        value = self._take(key, default)
+        if not isinstance(value, str):
+            raise ValueError(f"{self.where}: {key} must be text, not {value!r}")
+        return value
+
+    def must(self, key: str, *allowed: Any) -> None:
+        """A choice that no model here has: fine where it is absent, null or switched off, and refused otherwise."""
+        self._read.add(key)
+        value = self.plain.get(key)
+        if value is not None and value not in allowed:
+            expected = " or ".join(repr(one) for one in allowed)
+            raise ValueError(f"{self.where}: {key} is {value!r}, and only {expected} is supported")
+
+    def ignore(self, *keys: str) -> None:
+        """Keys of this family that change nothing of what we compute."""
+        self._read.update(keys)
+
+    def finish(self) -> None:
+        """Refuse what was not asked for: it may change the mathematics."""
+        unknown = sorted(key for key in self.plain if key not in self._read | HARMLESS)
+        if unknown:
+            raise ValueError(
+                f"{self.where} has {', '.join(unknown)}, which this reader of {self.plain.get('model_type')} does not "
+                "know and will not guess at"
+            )
+
+    def _take(self, key: str, default: Any) -> Any:
+        self._read.add(key)
+        if key in self.plain:
+            return self.plain[key]
+        self.assumed[key] = default
+        return default
+
+    def _whole(self, key: str, value: Any, most: int) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ValueError(f"{self.where}: {key} must be a whole number of at least 1, not {value!r}")
+        if value > most:
+            raise ValueError(f"{self.where}: {key} is {value}, more than the {most} that any model needs; refused")
+        return value
+
+
+def label_names(plain: Mapping[str, Any]) -> list[str]:
+    """The names of the classes, in the order of their numbers."""
+    labels = plain.get("id2label")
+    if labels is None:
+        return [f"LABEL_{number}" for number in range(_label_count(plain))]
+    if not isinstance(labels, Mapping) or not all(str(key).isdigit() for key in labels):
+        raise ValueError("config.json: id2label must give a name to each number")
+    by_number = {int(key): str(name) for key, name in labels.items()}
+    if sorted(by_number) != list(range(len(by_number))):
+        raise ValueError("config.json: id2label must number the classes from 0 without gaps")
+    return [by_number[number] for number in range(len(by_number))]
+
+
+def _label_count(plain: Mapping[str, Any]) -> int:
+    count = plain.get("num_labels", 2)
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= 1 << 20:
+        raise ValueError(f"config.json: num_labels must be a whole number of at least 1, not {count!r}")
+    return count
