@@ -25,6 +25,7 @@ VERBS = {
     "doctor": "what is wrong with a corpus, by file and line",
     "tokenize": "show the pieces and ids that a text becomes",
     "data": "known corpora: list them, or get one",
+    "studio": "see through a model in a browser: translation, attention, arithmetic, search",
     "inspect": "parameters, memory and operations of a model folder or a preset",
 }
 

@@ -1,0 +1,56 @@
+"""clearformer studio: see through a model in a browser."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from clearformer.cli.usage import UsageError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the verb takes."""
+    parser.add_argument("--model", default="en-de", help="a model folder or the name of one that ships (en-de)")
+    parser.add_argument(
+        "--port", type=int, default=8700, help="where to listen on this computer (8700, or the next free)"
+    )
+    parser.add_argument("--runs", type=Path, action="append", help="a training run, or a folder of runs (runs)")
+    parser.add_argument("--open", action="store_true", help="open the page in the browser")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Load, listen, say where."""
+    from clearformer.doorway import find_model
+    from clearformer.serving.server import address_of, open_port, serve
+    from clearformer.studio.app import studio_app
+    from clearformer.studio.runs import Runs
+    from clearformer.studio.subject import Subject
+
+    if not 0 <= arguments.port < 65536:
+        raise UsageError(f"--port must be between 0 and 65535, not {arguments.port}")
+    for folder in arguments.runs or []:
+        if not folder.is_dir():
+            raise UsageError(f"--runs {folder} is not a folder")
+    folder = find_model(arguments.model)
+    listener = open_port(port=arguments.port)
+    address = address_of(listener)
+    app = studio_app(Subject.open(folder), Runs(arguments.runs or _usual_runs(folder)))
+
+    def ready() -> None:
+        print(address, flush=True)
+        print(f"The studio shows {folder} at {address} (this computer only). Ctrl-C ends it.", file=sys.stderr)
+        if arguments.open:
+            import webbrowser
+
+            webbrowser.open(address)
+
+    serve(app, listener, on_ready=ready)
+
+
+def _usual_runs(model: Path) -> list[Path]:
+    """`runs` where we are, and the run that the model belongs to."""
+    around = model.resolve().parent
+    return [
+        path
+        for path in (Path("runs"), around)
+        if path.is_dir() and (path.name == "runs" or (path / "metrics.jsonl").exists())
+    ]

@@ -1,0 +1,31 @@
+"""One computation at a time, and a short queue: whoever comes when it is full is told so at once.
+
+A model keeps all cores busy by itself; two at a time would both be late. A queue without end would answer questions
+that nobody waits for any more.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class BusyError(Exception):
+    """Too many are waiting already."""
+
+
+class Turns:
+    """`with turns.mine():` waits for its turn, or raises BusyError when `waiting` others wait."""
+
+    def __init__(self, waiting: int = 8) -> None:
+        self._turn = threading.Lock()
+        self._places = threading.Semaphore(waiting + 1)  # the one that works has a place too
+
+    @contextmanager
+    def mine(self) -> Iterator[None]:
+        if not self._places.acquire(blocking=False):
+            raise BusyError("the model is busy and others wait already; try again in a moment")
+        try:
+            with self._turn:
+                yield
+        finally:
+            self._places.release()

@@ -1,0 +1,61 @@
+"""Open a port and serve an application on it until somebody stops us."""
+
+import logging
+import socket
+from collections.abc import Callable
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from clearformer.serving.guard import LOOPBACK, Guard
+
+log = logging.getLogger(__name__)
+
+
+def open_port(host: str = "127.0.0.1", port: int = 0, *, tries: int = 20) -> socket.socket:
+    """A listening socket. port 0: any free one. A port in use: the next ones are tried, `tries` in all."""
+    last: OSError | None = None
+    for candidate in [port] if port == 0 else range(port, min(port + tries, 65536)):
+        listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, candidate))
+        except OSError as error:
+            listener.close()
+            last = error
+            continue
+        listener.listen(64)
+        return listener
+    reason = last.strerror if last is not None else "there is no such port"
+    raise ValueError(f"no port of {host} from {port} on could be opened ({reason}); give another --port")
+
+
+def address_of(listener: socket.socket) -> str:
+    """What to type into a browser."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def serve(
+    app: ASGIApp, listener: socket.socket, *, on_ready: Callable[[], None] | None = None, max_body: int = 1_000_000
+) -> None:
+    """Answer until Ctrl-C. Beside the loopback names only the address that was opened is answered to."""
+    host = listener.getsockname()[0]
+    hosts = {*LOOPBACK, f"[{host}]" if ":" in host else host}
+    guarded = Guard(app, hosts=hosts, max_body=max_body)
+    server = _Server(
+        uvicorn.Config(guarded, log_level="warning", access_log=False, lifespan="off", server_header=False)
+    )
+    server.on_ready = on_ready
+    server.run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """Says when it answers."""
+
+    on_ready: Callable[[], None] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.on_ready is not None:
+            self.on_ready()

@@ -1,0 +1,100 @@
+"""What a model is made of: its blocks in order, with parameters and operations of each."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from clearformer import settings
+from clearformer.model.account import parameters_by_part
+from clearformer.model.attention import Attention, attend
+from clearformer.model.build import build
+from clearformer.model.config import ModelConfig
+from clearformer.studio.sites import sites_of
+from clearformer.studio.subject import Subject
+
+
+def describe(subject: Subject, task: str) -> dict[str, Any]:
+    """What every page needs to know of the model."""
+    config = subject.config
+    return {
+        "name": subject.name,
+        "family": config.family,
+        "shape": config.shape,
+        "task": task,
+        "has_tokenizer": subject.source_tokenizer is not None,
+        "reads_tokens": subject.reads_tokens,
+        "has_target": subject.has_target,
+        "config": settings.to_plain(config),
+        "sites": [asdict(site) for site in sites_of(subject.model)],
+        "layers": {stack: len(module.layers) for stack, module in _stacks(subject.model)},
+        "embedding_scale": _embedding_scales(subject.model),
+        "source_language": subject.bundle.provenance.get("source_language"),
+        "target_language": subject.bundle.provenance.get("target_language"),
+        "provenance": {key: value for key, value in subject.bundle.provenance.items() if isinstance(value, str | int)},
+        "parameters": sum(parameters_by_part(subject.model).values()),
+    }
+
+
+def anatomy(subject: Subject, length: int) -> dict[str, Any]:
+    """Parameters and operations by part, for an input of this length."""
+    operations = operations_by_part(subject.config, length) if subject.reads_tokens else {}
+    parameters = parameters_by_part(subject.model)
+    names = [*parameters, *(name for name in operations if name not in parameters)]  # a tied head has none of its own
+    return {
+        "length": length,
+        "parts": [
+            {"name": name, "parameters": parameters.get(name, 0), "operations": operations.get(name, 0)}
+            for name in names
+        ],
+    }
+
+
+def operations_by_part(config: ModelConfig, length: int) -> dict[str, int]:
+    """Multiplications and additions of one forward pass by part, counted on a model without numbers."""
+    with torch.device("meta"):
+        model = build(config).eval()
+        for module in model.modules():
+            if isinstance(module, Attention):
+                module.kernel = attend  # fused kernels are counted differently on every device
+        tokens = torch.zeros(1, length, dtype=torch.long)
+        arguments = (tokens, tokens) if config.shape in ("encoder-decoder", "lstm", "convolution") else (tokens,)
+        with FlopCounterMode(display=False, depth=10) as counter, torch.no_grad():
+            model(*arguments)
+    parts: dict[str, int] = {}
+    for name, counts in counter.get_flop_counts().items():
+        words = name.split(".")[1:]  # the first word is the model's class
+        if (part := _leaf(words)) is not None:
+            parts[part] = parts.get(part, 0) + sum(counts.values())
+    return parts
+
+
+def _leaf(words: list[str]) -> str | None:
+    """decoder.layers.3.self_attn -> decoder.layers.self_attn; only the level at which parts are counted."""
+    kept = [word for word in words if not word.isdigit()]
+    if words and words[-1].endswith("_residual"):
+        return None  # it calls the attention inside, which is counted by itself
+    if words == ["head"]:
+        return "head"
+    if len(kept) == 3 and kept[1] == "layers" and len(words) == 4:
+        return ".".join(kept)
+    return ".".join(kept) if len(kept) == 2 and kept[1] in ("front", "norm") else None
+
+
+def _stacks(model: nn.Module) -> Iterator[tuple[str, Any]]:
+    for name in ("encoder", "decoder"):
+        stack = getattr(model, name, None)
+        if stack is not None and hasattr(stack, "layers"):
+            yield name, stack
+
+
+def _embedding_scales(model: nn.Module) -> dict[str, float]:
+    found = {}
+    for name in ("encoder", "decoder"):
+        front = getattr(getattr(model, name, None), "front", None)
+        if front is not None and hasattr(front, "scale"):
+            found[name] = float(front.scale)
+    return found

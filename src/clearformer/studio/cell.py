@@ -1,0 +1,157 @@
+"""One cell of an attention matrix with everything that it is computed from, and what becomes of it.
+
+Nothing is computed here that the model has not computed itself: operands are weights, or values of its forward pass.
+The page puts them together again in float64 and shows both results.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from clearformer.model.attention import Attention, split
+from clearformer.model.layers import BatchNorm, Residual
+from clearformer.model.positions import Rotary
+from clearformer.studio.packing import pack
+from clearformer.studio.seen import Seen, Values
+from clearformer.studio.sites import Site, input_of
+from clearformer.studio.subject import Look
+
+
+def cell(seen: Seen, look: Look, site: Site, *, head: int, query: int, key: int, feature: int) -> dict[str, Any]:
+    """The operands of weights[head, query, key], of the head's output and of one feature of the layer's output."""
+    if not site.exact:
+        raise ValueError(f"{site.name} does not score by dot products, so there is no such arithmetic to show")
+    attention = seen.subject.model.get_submodule(site.name)
+    residual = seen.subject.model.get_submodule(f"{site.name}_residual")
+    assert isinstance(attention, Attention)
+    assert isinstance(residual, Residual)
+    values = seen.values(look, [f"{site.name}.*", f"{site.name}_residual.*", input_of(site)])
+    weights = values[f"{site.name}.weights"]
+    _check("head", head, weights.size(0))
+    _check("query", query, weights.size(1))
+    _check("key", key, weights.size(2))
+    _check("feature", feature, attention.out_proj.out_features)
+    found = {
+        "site": site.name,
+        "head": head,
+        "query": query,
+        "key": key,
+        "feature": feature,
+        "scale": scale_of(attention),
+        **_row(values, site, head, query),
+        **_merged(attention, values, site, query, feature),
+        **_added(residual, values, site, query, feature),
+    }
+    if isinstance(attention.position, Rotary):
+        found["rotation"] = _rotation(attention, values, site, head, query, key)
+    return found
+
+
+def scale_of(attention: Attention) -> float:
+    """What dot products are multiplied by."""
+    return float(attention.heads.key_dim**-0.5) if attention.scale is None else attention.scale
+
+
+def _row(values: Values, site: Site, head: int, query: int) -> dict[str, Any]:
+    """The query's row: every key and value that it is compared with and gathers."""
+    shared = head // (site.heads // site.kv_heads)  # several heads may share one key/value head
+    name, row = site.name, (head, query)
+    masked, bias = values[f"{name}.masked"][row], values.get(f"{name}.bias")
+    return {
+        "q": pack(values[f"{name}.q"][row]),
+        "k": pack(values[f"{name}.k"][shared]),
+        "v": pack(values[f"{name}.v"][shared]),
+        "scores": pack(values[f"{name}.scores"][row]),
+        "scaled": pack(values[f"{name}.scaled"][row]),
+        "bias": None if bias is None else pack(bias[row]),
+        "hidden": [slot for slot, is_hidden in enumerate(_hidden(masked)) if is_hidden],
+        "weights": pack(values[f"{name}.weights"][row]),
+        "gathered": pack(values[f"{name}.heads"][row]),
+    }
+
+
+def _hidden(masked: Tensor) -> list[bool]:
+    """Which keys the mask hides: attention writes the smallest number there."""
+    hidden: list[bool] = (masked == torch.finfo(masked.dtype).min).tolist()
+    return hidden
+
+
+def _merged(attention: Attention, values: Values, site: Site, query: int, feature: int) -> dict[str, Any]:
+    """All heads of this query side by side, and the row of W_O that mixes them into one feature."""
+    out, bias = attention.out_proj, attention.out_proj.bias
+    return {
+        "concat": pack(values[f"{site.name}.heads"][:, query].flatten()),
+        "out_weight": pack(out.weight[feature]),
+        "out_bias": None if bias is None else float(bias[feature]),
+        "output": pack(values[f"{site.name}.output"][query]),
+    }
+
+
+def _added(residual: Residual, values: Values, site: Site, query: int, feature: int) -> dict[str, Any]:
+    """The residual sum and the norm, in whichever of its two places."""
+    place = "pre" if not isinstance(residual.before, nn.Identity) else "post"
+    norm = residual.before if place == "pre" else residual.after
+    flows, total = values[input_of(site)][query], values[f"{site.name}_residual.sum"][query]
+    return {
+        "input": pack(flows),
+        "sum": pack(total),
+        "norm": {
+            "place": place,
+            **describe_norm(norm, feature),
+            "of": pack(flows if place == "pre" else total),
+            "result": pack(values[f"{site.name}_residual.{'before' if place == 'pre' else 'after'}"][query]),
+        },
+    }
+
+
+def describe_norm(norm: nn.Module, feature: int) -> dict[str, Any]:
+    """Which norm it is and its numbers for one feature."""
+    if isinstance(norm, nn.LayerNorm):
+        return {
+            "kind": "layer",
+            "eps": norm.eps,
+            "gain": _at(norm.weight, feature, 1.0),
+            "shift": _at(norm.bias, feature),
+        }
+    if isinstance(norm, nn.RMSNorm):
+        eps = torch.finfo(torch.float32).eps if norm.eps is None else norm.eps
+        return {"kind": "rms", "eps": eps, "gain": _at(norm.weight, feature, 1.0), "shift": 0.0}
+    if isinstance(norm, BatchNorm):
+        inner = norm.norm
+        return {
+            "kind": "batch",
+            "eps": inner.eps,
+            "gain": _at(inner.weight, feature, 1.0),
+            "shift": _at(inner.bias, feature),
+            "mean": _at(inner.running_mean, feature),
+            "variance": _at(inner.running_var, feature, 1.0),
+        }
+    return {"kind": "none"}
+
+
+def _at(values: Tensor | None, place: int, otherwise: float = 0.0) -> float:
+    return otherwise if values is None else float(values[place])
+
+
+@torch.inference_mode()
+def _rotation(attention: Attention, values: Values, site: Site, head: int, query: int, key: int) -> dict[str, Any]:
+    """Query and key before they were turned, and the angles."""
+    rotary = attention.position
+    assert isinstance(rotary, Rotary)
+    given = values[f"{site.name}_residual.before"][None]
+    raw_q = split(attention.q_proj(given), site.heads)[0, head, query]
+    raw_k = split(attention.k_proj(given), site.kv_heads)[0, head // (site.heads // site.kv_heads), key]
+    cosines, sines = rotary.turn(torch.tensor([[query, key]]))
+    return {
+        "pairs": rotary.pairs,
+        "q": pack(raw_q),
+        "k": pack(raw_k),
+        "cos": pack(cosines[0, 0]),
+        "sin": pack(sines[0, 0]),
+    }
+
+
+def _check(what: str, number: int, count: int) -> None:
+    if not 0 <= number < count:
+        raise ValueError(f"{what} {number} does not exist; there are {count}, from 0")

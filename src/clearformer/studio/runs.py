@@ -1,0 +1,148 @@
+"""Training runs as curves, sample translations, and attention over checkpoints.
+
+Only folders that were named at the start are looked into, and a page names a run by its number, never by a path.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from clearformer import bundle, settings, storage
+from clearformer.bundle import Bundle
+from clearformer.model.build import build
+from clearformer.model.weights import put_weights
+from clearformer.recipe import Recipe, model_config
+from clearformer.studio.subject import Subject
+from clearformer.text.tokenizer import Tokenizer
+from clearformer.training.checkpoint import Checkpoints, finished_weights
+from clearformer.training.record import METRICS, read_records
+
+POINTS = 1500  # of a curve: more than a screen has pixels
+
+
+class Runs:
+    """The runs in some folders: each is a run itself or holds runs."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self._folders = list(folders)
+
+    def folders(self) -> list[Path]:
+        """Every run there is now, by name."""
+        found = {path.resolve() for folder in self._folders for path in (folder, *_children(folder)) if _is_run(path)}
+        return sorted(found)
+
+    def list(self) -> list[dict[str, Any]]:
+        """Names and how far each run is."""
+        return [self._summary(number, folder) for number, folder in enumerate(self.folders())]
+
+    def curves(self, number: int) -> dict[str, Any]:
+        """What was recorded: one list of points a figure, and the sample translations."""
+        folder = self._folder(number)
+        records = read_records(folder / METRICS)
+        train = [record for record in records if record.get("kind") == "train"]
+        validation = [record for record in records if record.get("kind") == "validation"]
+        return {
+            **self._summary(number, folder),
+            "curves": {
+                "train_loss": _points(train, "loss"),
+                "validation_loss": _points(validation, "loss"),
+                "learning_rate": _points(train, "learning_rate"),
+                "gradient_norm": _points(train, "gradient_norm"),
+                "bleu": _points(validation, "bleu"),
+                "tokens_per_second": _thin(_speed(train)),
+            },
+            "samples": [_samples(record) for record in validation],
+            "checkpoints": Checkpoints(folder / "checkpoints", keep=1).steps(),
+        }
+
+    def subject(self, number: int, step: int) -> Subject:
+        """The model as it was at a checkpoint."""
+        folder = self._folder(number)
+        checkpoints = Checkpoints(folder / "checkpoints", keep=1)
+        if step not in checkpoints.steps():
+            raise ValueError(f"{folder.name} has no checkpoint of step {step} any more")
+        made = _bundle_of(folder)
+        put_weights(made.model, finished_weights(checkpoints.path(step)))
+        return Subject(made, f"{folder.name} · {step}")
+
+    def _folder(self, number: int) -> Path:
+        folders = self.folders()
+        if not 0 <= number < len(folders):
+            raise ValueError(f"there is no run {number}; there are {len(folders)}, from 0")
+        return folders[number]
+
+    def _summary(self, number: int, folder: Path) -> dict[str, Any]:
+        records = read_records(folder / METRICS)
+        return {
+            "id": number,
+            "name": folder.name,
+            "step": max((int(record.get("step", 0)) for record in records), default=0),
+            "steps": _planned(folder),
+            "finished": (folder / "model" / "config.json").exists(),
+        }
+
+
+def _bundle_of(folder: Path) -> Bundle:
+    """The run's model without its weights: from the finished folder, or, while it runs, from recipe and vocabulary."""
+    if (folder / "model" / "config.json").exists():
+        return bundle.load(folder / "model")
+    recipe = settings.parse(Recipe, settings.read_toml(folder / "recipe.toml"), str(folder / "recipe.toml"))
+    names = ["joint"] if recipe.joint else ["source", "target"]
+    loaded = [
+        Tokenizer.load(
+            folder / "vocabulary" / f"{name}.json", storage.read_json(folder / "vocabulary" / f"{name}.facts.json")
+        )
+        for name in names
+    ]
+    target_size = None if recipe.joint else loaded[-1].vocab_size
+    config = model_config(recipe.model, vocab_size=loaded[0].vocab_size, target_vocab_size=target_size)
+    target = None if recipe.joint else loaded[-1]
+    return Bundle(config=config, model=build(config), tokenizer=loaded[0], target_tokenizer=target)
+
+
+def _is_run(folder: Path) -> bool:
+    return (folder / METRICS).is_file()
+
+
+def _children(folder: Path) -> list[Path]:
+    try:
+        return [path for path in folder.iterdir() if path.is_dir()]
+    except OSError:
+        return []
+
+
+def _planned(folder: Path) -> int | None:
+    try:
+        steps = settings.read_toml(folder / "recipe.toml").get("training", {}).get("steps")
+    except (ValueError, OSError):
+        return None
+    return steps if isinstance(steps, int) else None
+
+
+def _points(records: Sequence[dict[str, Any]], name: str) -> list[tuple[int, float]]:
+    points = [(record["step"], record[name]) for record in records if isinstance(record.get(name), int | float)]
+    return _thin(points)
+
+
+def _thin(points: list[tuple[int, float]]) -> list[tuple[int, float]]:
+    """Every n-th point, and the last one always."""
+    stride = -(-len(points) // POINTS) or 1
+    kept = points[::stride]
+    return kept if not points or kept[-1] == points[-1] else [*kept, points[-1]]
+
+
+def _speed(records: Sequence[dict[str, Any]]) -> list[tuple[int, float]]:
+    """Tokens a second between records; a resumed run's pause is left out."""
+    found = []
+    for before, after in pairwise(records):
+        seconds = after.get("time", 0) - before.get("time", 0)
+        tokens = after.get("tokens", 0) - before.get("tokens", 0)
+        if 0 < seconds < 600 and tokens > 0:
+            found.append((after["step"], tokens / seconds))
+    return found
+
+
+def _samples(record: dict[str, Any]) -> dict[str, Any]:
+    texts = [value for name, value in record.items() if name.startswith("sample_") and isinstance(value, str)]
+    return {"step": record.get("step", 0), "texts": texts}

@@ -1,0 +1,74 @@
+"""Where a model attends: one site for each attention layer, named as in the model."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from torch import nn
+
+from clearformer.model.attention import Additive, Attention
+from clearformer.model.positions import Rotary
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """kind: self (both ways), masked (the past only) or cross (from the target to the source).
+
+    exact: scores are scaled dot products, so that each cell's arithmetic can be shown.
+    """
+
+    name: str
+    stack: str
+    layer: int
+    kind: Literal["self", "masked", "cross"]
+    heads: int
+    kv_heads: int
+    key_dim: int
+    value_dim: int
+    position: str
+    exact: bool
+
+
+def sites_of(model: nn.Module) -> list[Site]:
+    """In the order in which they run: self before cross within a layer, the encoder before the decoder."""
+    return [
+        _site(name, module)
+        for name, module in model.named_modules(remove_duplicate=False)
+        if name.rsplit(".", 1)[-1] in ("self_attn", "cross_attn") and module is not None
+    ]
+
+
+def _site(name: str, module: nn.Module) -> Site:
+    words = name.split(".")
+    layer = next((int(word) for word in words if word.isdigit()), 0)
+    stack = words[0]
+    kind: Literal["self", "masked", "cross"] = "self"
+    if words[-1] == "cross_attn":
+        kind = "cross"
+    elif stack == "decoder":
+        kind = "masked"
+    if not isinstance(module, Attention):  # the recurrent and convolutional baselines look in ways of their own
+        count = module.heads if isinstance(getattr(module, "heads", None), int) else 1
+        return Site(
+            name=name, stack=stack, layer=layer, kind=kind, heads=int(count), kv_heads=int(count),
+            key_dim=0, value_dim=0, position="none", exact=False,
+        )  # fmt: skip
+    return Site(
+        name=name,
+        stack=stack,
+        layer=layer,
+        kind=kind,
+        heads=module.heads.count,
+        kv_heads=module.heads.kv_count,
+        key_dim=module.heads.key_dim,
+        value_dim=module.heads.value_dim,
+        position="rotary" if isinstance(module.position, Rotary) else type(module.position).__name__.lower(),
+        exact=not isinstance(module.kernel, Additive),
+    )
+
+
+def input_of(site: Site) -> str:
+    """The name of the value that flows into a site's residual: what the attention's output is added to."""
+    layer = f"{site.stack}.layers.{site.layer}"
+    if site.kind == "cross":
+        return f"{layer}.self_attn_residual.after"
+    return f"{site.stack}.front.output" if site.layer == 0 else f"{site.stack}.layers.{site.layer - 1}.output"

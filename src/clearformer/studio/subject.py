@@ -1,0 +1,146 @@
+"""The model that is looked at, whatever its family: how it reads a text, and how to run it once over everything.
+
+An encoder–decoder is run over a source and a target, all positions at once: by causality each target position sees what
+it saw when it was written. An encoder or a decoder alone is run over one sequence.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from clearformer import bundle as bundles
+from clearformer.bundle import Bundle
+from clearformer.model.config import ModelConfig
+from clearformer.studio.spelling import Token, spell
+from clearformer.text.tokenizer import Tokenizer
+
+MAX_CHARACTERS = 20_000
+MAX_TOKENS = 1024  # of one side: attention matrices grow with the square
+
+
+@dataclass(frozen=True)
+class Look:
+    """One forward pass: the ids that the model is given. target: an encoder–decoder's, with its start symbol."""
+
+    source: tuple[int, ...]
+    target: tuple[int, ...] = ()
+
+
+class Subject:
+    """A model folder, open to be looked at."""
+
+    def __init__(self, bundle: Bundle, name: str) -> None:
+        self.bundle, self.name = bundle, name
+        self.model: nn.Module = bundle.model.eval()
+        self.config: ModelConfig = bundle.config
+
+    @classmethod
+    def open(cls, folder: Path) -> "Subject":
+        """Load a model folder; its name is the folder's, or that of the run around it."""
+        name = folder.resolve().parent.name if folder.resolve().name == "model" else folder.resolve().name
+        return cls(bundles.load(folder), name)
+
+    @property
+    def has_target(self) -> bool:
+        """Whether there is a second sequence, that the model writes."""
+        return self.config.shape in ("encoder-decoder", "lstm", "convolution")
+
+    @property
+    def reads_tokens(self) -> bool:
+        return self.config.front.kind == "tokens" and self.config.shape != "autoencoder"
+
+    @property
+    def source_tokenizer(self) -> Tokenizer | None:
+        return self.bundle.tokenizer
+
+    @property
+    def target_tokenizer(self) -> Tokenizer | None:
+        return self.bundle.target_tokenizer or self.bundle.tokenizer
+
+    def read(self, text: str) -> tuple[int, ...]:
+        """The ids that the model gets for a text, with the markers that it was trained with."""
+        self._check_text(text)
+        if self.source_tokenizer is None:
+            return self._numbers(text)
+        ids = self._encode(self.source_tokenizer, text)
+        if not ids:
+            raise ValueError("there is nothing to read; write a sentence")
+        return self._within_limit(ids)
+
+    def _encode(self, tokenizer: Tokenizer, text: str) -> list[int]:
+        if self.has_target:
+            [ids] = tokenizer.ids([text.strip()], add_special=False)
+            return [*ids, tokenizer.eos_id] if ids else []
+        [ids] = tokenizer.ids([text.strip()], add_special=True)
+        bare = tokenizer.ids([text.strip()], add_special=False)[0]
+        if not bare:
+            return []
+        ends = self.config.shape == "decoder" and ids[-1:] == [tokenizer.special_ids.get("eos")]
+        return ids[:-1] if ends else ids  # a text that goes on has no end yet
+
+    def _check_text(self, text: str) -> None:
+        if not self.reads_tokens:
+            raise ValueError(
+                "this model does not read text; its attention pages need a picture or sound, which come later"
+            )
+        if len(text) > MAX_CHARACTERS:
+            raise ValueError(
+                f"the text has {len(text):,} characters, more than the {MAX_CHARACTERS:,} shown here; shorten it"
+            )
+
+    def _numbers(self, text: str) -> tuple[int, ...]:
+        """Without a tokenizer a text is a row of token numbers."""
+        words = text.replace(",", " ").split()
+        if not words or not all(word.isascii() and word.isdigit() and len(word) < 10 for word in words):
+            raise ValueError(
+                "this model has no tokenizer; write token numbers "
+                f"from 0 to {self.config.vocab_size - 1}, such as 5 17 3"
+            )
+        return self._within_limit([int(word) for word in words])
+
+    def _within_limit(self, ids: Sequence[int]) -> tuple[int, ...]:
+        if len(ids) > MAX_TOKENS:
+            raise ValueError(f"the text has {len(ids):,} tokens, more than the {MAX_TOKENS:,} shown here; shorten it")
+        highest = max(ids)
+        if highest >= self.config.vocab_size:
+            raise ValueError(f"token {highest} is outside the vocabulary of {self.config.vocab_size} tokens")
+        return tuple(ids)
+
+    def look(self, text: str, target: Sequence[int]) -> Look:
+        """What to run: the text, and behind the start symbol the target's ids, or the ids that go on with the text."""
+        source = self.read(text)
+        size = (self.config.target_vocab_size if self.has_target else None) or self.config.vocab_size
+        if len(target) > MAX_TOKENS:
+            raise ValueError(
+                f"the target has {len(target):,} tokens, more than the {MAX_TOKENS:,} shown here; shorten it"
+            )
+        if any(not 0 <= number < size for number in target):
+            raise ValueError(f"a target token is outside the vocabulary of {size} tokens")
+        if self.has_target:
+            return Look(source, (self.start_id, *target))
+        return Look(self._within_limit([*source, *target]))
+
+    @property
+    def start_id(self) -> int:
+        """What a decoder is given first: the start symbol, or padding in families that begin with it."""
+        special = {} if self.target_tokenizer is None else self.target_tokenizer.special_ids
+        return next((special[role] for role in ("bos", "pad", "cls") if role in special), 0)
+
+    def tokens(self, look: Look) -> dict[str, list[Token]]:
+        """Both sequences as a person reads them."""
+        return {
+            "source": spell(self.source_tokenizer, look.source),
+            "target": spell(self.target_tokenizer, look.target),
+        }
+
+    @torch.inference_mode()
+    def run(self, look: Look) -> Tensor:
+        """One ordinary forward pass, nothing padded; returns what the head says."""
+        source = torch.tensor([look.source])
+        arguments: tuple[Any, ...] = (source, torch.tensor([look.target])) if self.has_target else (source,)
+        output: Tensor = self.model(*arguments)
+        return output
