@@ -6,7 +6,6 @@ import pytest
 import torch
 
 import clearformer as cf
-from clearformer import doorway
 from clearformer.bundle import Bundle
 from clearformer.model.families import transformer
 from clearformer.text.train import train
@@ -56,8 +55,3 @@ def test_a_recipe_is_trained_with_changes(tmp_path: Path):
     changes = {"training.steps": 2, "training.validate_every": 2, "training.save_every": 1}
     model = cf.train(recipe, changes, out=tmp_path / "run")
     assert cf.load(model).bundle.config.dim == 16
-
-
-def test_a_missing_model_names_those_that_ship():
-    with pytest.raises(ValueError, match=r"there is no model folder nowhere .*train one with"):
-        doorway.find_model("nowhere")

@@ -31,11 +31,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "training": FLOOR | {"model", "data"},
     "evaluation": FLOOR | {"decoding", "data"},
     # where the parts meet
-    "bundle": FLOOR | {"model", "text"},
-    "interop": FLOOR | {"model", "text", "bundle"},
+    "translation": set(),  # what engines are asked and answer, as plain data
+    "folder": FLOOR | {"text"},
+    "bundle": FLOOR | {"model", "text", "folder"},
+    "interop": FLOOR | {"model", "text", "folder", "bundle"},
     "steppers": FLOOR | {"model", "decoding"},
-    "translator": FLOOR | {"model", "text", "decoding", "bundle", "steppers"},
-    "recipe": FLOOR | {"model", "text", "data", "training", "translator"},
+    "translator": FLOOR | {"model", "text", "decoding", "bundle", "steppers", "translation"},
+    "recipe": FLOOR | {"model", "text", "data", "training", "translation"},
     "choose": FLOOR | {"model", "text", "data", "training", "recipe"},
 }
 EVERYTHING_BELOW = set(MAY_IMPORT)

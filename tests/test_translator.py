@@ -7,11 +7,15 @@ import pytest
 import torch
 
 from clearformer.bundle import Bundle
+from clearformer.decoding.beam import BeamConfig
+from clearformer.decoding.penalty import Average
+from clearformer.decoding.stop import FullBeam
 from clearformer.model.build import build
 from clearformer.model.config import PositionConfig
 from clearformer.model.families import transformer
 from clearformer.text.train import TokenizerConfig, train_from
-from clearformer.translator import DecodingConfig, Translator
+from clearformer.translation import DecodingConfig
+from clearformer.translator import Translator, beam_config
 
 WORDS = ["dog", "snow", "plays", "two", "the", "in", "cat", "runs", "Straße", "雪"]
 SHORT = DecodingConfig(beam=2, max_ratio=0.5, max_extra=4)
@@ -158,18 +162,10 @@ def test_progress_reaches_the_end(translator):
     assert seen == [(3, 7), (5, 7), (6, 7), (7, 7)] or seen[-1] == (7, 7)
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"batch": 0}, r"decoding\.batch must be at least 1, not 0"),
-        ({"beam": 0}, r"decoding\.beam must be at least 1, not 0"),
-        ({"nbest": 3}, r"decoding\.nbest is 3, but a beam of 2"),
-        ({"max_ratio": 0.0, "max_extra": 0}, "leave no room for a word"),
-    ],
-)
-def test_searches_that_make_no_sense_are_refused(changes, message):
-    with pytest.raises(ValueError, match=message):
-        replace(SHORT, **changes)
+def test_the_settings_reach_the_search():
+    assert beam_config(SHORT) == BeamConfig(beam=2, penalty=Average(1.0), stop=FullBeam())
+    paper = DecodingConfig(beam=4, nbest=2, penalty="gnmt", alpha=0.6, stop="proved")
+    assert beam_config(paper) == BeamConfig(beam=4, nbest=2)  # what the search does by itself is the paper's
 
 
 def test_a_model_without_a_tokenizer_cannot_read(translator):

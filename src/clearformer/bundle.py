@@ -6,7 +6,6 @@ tokenizer.json     the source side's, or everything's, vocabulary; target_tokeni
 manifest.json      SHA-256 of each of them
 """
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -15,12 +14,21 @@ import torch
 from torch import Tensor, nn
 
 from clearformer import settings, storage
+from clearformer.folder import FORMAT, load_tokenizer, read_description
 from clearformer.model.build import build
 from clearformer.model.config import ModelConfig
 from clearformer.model.weights import put_weights, weights_of
 from clearformer.text.tokenizer import Tokenizer
 
-FORMAT = 1
+
+@dataclass(frozen=True, kw_only=True)
+class Markers:
+    """Which ids stand around the texts of an encoder–decoder, where they are not those of a model trained here."""
+
+    before_source: tuple[int, ...] = ()
+    after_source: tuple[int, ...] = ()
+    start: int  # the decoder's first input
+    forced: tuple[int, ...] = ()  # what every output begins with
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +39,8 @@ class Bundle:
     model: nn.Module
     tokenizer: Tokenizer | None = None
     target_tokenizer: Tokenizer | None = None  # None: one vocabulary for both sides
+    markers: Markers | None = None  # None: a source ends with <eos>, a target begins with <bos>
+    labels: tuple[str, ...] = ()  # the names of the classes, for heads that have some
     provenance: dict[str, Any] = field(default_factory=dict)  # data, recipe, scores, licence, attribution
 
 
@@ -43,6 +53,10 @@ def save(bundle: Bundle, folder: Path, *, dtype: Literal["float32", "float16"] =
         "target_tokenizer": None if bundle.target_tokenizer is None else bundle.target_tokenizer.facts(),
         "provenance": bundle.provenance,
     }
+    if bundle.markers is not None:
+        described["markers"] = settings.to_plain(bundle.markers)
+    if bundle.labels:
+        described["labels"] = list(bundle.labels)
     number = {"float32": torch.float32, "float16": torch.float16}[dtype]
     with storage.new_folder(folder) as aside:
         storage.write_json(aside / "config.json", described)
@@ -58,6 +72,8 @@ def load(folder: Path) -> Bundle:
     """Open a model folder after checking every file against the manifest."""
     described = read_description(folder)
     storage.verify(folder)
+    if not (folder / "model.safetensors").exists():
+        raise ValueError(f"{folder} holds weights for ctranslate2 alone; give the folder that it was made from instead")
     config = settings.parse(ModelConfig, described["model"], str(folder / "config.json"))
     model = build(config)
     try:
@@ -67,37 +83,16 @@ def load(folder: Path) -> Bundle:
     return Bundle(
         config=config,
         model=model.eval(),
-        tokenizer=_tokenizer(folder, "tokenizer", described),
-        target_tokenizer=_tokenizer(folder, "target_tokenizer", described),
+        tokenizer=load_tokenizer(folder, "tokenizer", described),
+        target_tokenizer=load_tokenizer(folder, "target_tokenizer", described),
+        markers=_markers(described, str(folder / "config.json")),
+        labels=tuple(described.get("labels", ())),
         provenance=described.get("provenance", {}),
     )
 
 
-def load_tokenizers(folder: Path) -> tuple[Tokenizer, Tokenizer]:
-    """The vocabularies of a model folder, source and target, without its weights."""
-    described = read_description(folder)
-    source = _tokenizer(folder, "tokenizer", described)
-    if source is None:
-        raise ValueError(f"{folder} has no tokenizer, so it cannot read text")
-    return source, _tokenizer(folder, "target_tokenizer", described) or source
-
-
-def read_description(folder: Path) -> dict[str, Any]:
-    """config.json of a model folder."""
-    path = folder / "config.json"
-    try:
-        described: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ValueError(f"{folder} is not a model folder: it has no config.json") from None
-    except (ValueError, UnicodeDecodeError) as error:
-        raise storage.DamagedError(f"{path} is not valid JSON: {error}") from None
-    if not isinstance(described, dict) or "model" not in described:
-        raise ValueError(f"{path} was not written by clearformer; bring it over with `clearformer import`")
-    if described.get("format") != FORMAT:
-        raise ValueError(
-            f"{path} has format {described.get('format')}, but this version reads format {FORMAT}; update clearformer"
-        )
-    return described
+def _markers(described: dict[str, Any], where: str) -> Markers | None:
+    return settings.parse(Markers, described["markers"], where) if "markers" in described else None
 
 
 def _as(number: torch.dtype, name: str, weight: Tensor) -> Tensor:
@@ -106,8 +101,3 @@ def _as(number: torch.dtype, name: str, weight: Tensor) -> Tensor:
     if bool((weight.isfinite() & ~narrow.isfinite()).any()):
         raise ValueError(f"{name} has values that {number} cannot hold; save this model as float32")
     return narrow
-
-
-def _tokenizer(folder: Path, name: str, described: dict[str, Any]) -> Tokenizer | None:
-    facts = described.get(name)
-    return None if facts is None else Tokenizer.load(folder / f"{name}.json", facts)

@@ -1,39 +1,20 @@
 """The Python door: open a model, use it, train one."""
 
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from clearformer import bundle, settings
 from clearformer import run as running
+from clearformer.folder import DEFAULT_MODEL, find_model
 from clearformer.recipe import Recipe, find_recipe
-from clearformer.translator import Translation, Translator
-
-DEFAULT_MODEL = "en-de"
+from clearformer.translation import Translation
+from clearformer.translator import Translator
 
 
 def load(model: str | Path = DEFAULT_MODEL) -> Translator:
     """Open a model folder, or a model that ships with the package by its name."""
     return Translator(bundle.load(find_model(model)))
-
-
-def find_model(model: str | Path) -> Path:
-    """The folder behind a name: a path, or one of the models that ship."""
-    path = Path(model)
-    if path.is_dir():
-        if not (path / "config.json").exists() and (path / "model" / "config.json").exists():
-            raise ValueError(f"{path} is the folder of a run; its model is {path / 'model'}")
-        return path
-    models = Path(str(resources.files("clearformer") / "models"))
-    shipped = sorted(path.name for path in models.iterdir() if path.is_dir()) if models.is_dir() else []
-    if str(model) in shipped:
-        return models / str(model)
-    ships = f"models that ship: {', '.join(shipped)}" if shipped else "none ships yet"
-    raise ValueError(
-        f"there is no model folder {model} ({ships}); train one with `clearformer train sample`, "
-        "then give --model runs/sample/model"
-    )
 
 
 def translate(texts: str | Sequence[str], model: str | Path = DEFAULT_MODEL, **choices: Any) -> list[Translation]:

@@ -16,7 +16,7 @@ from clearformer.model.families import FAMILIES
 from clearformer.model.presets import PRESETS, preset
 from clearformer.text.train import TokenizerConfig
 from clearformer.training.loop import TrainingConfig
-from clearformer.translator import DecodingConfig
+from clearformer.translation import DecodingConfig
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,11 +10,12 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
-from torch import Tensor
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 MANIFEST = "manifest.json"
 _ASIDE = ".writing-"  # on its way in, or on its way out: of no value after a crash
@@ -132,16 +133,20 @@ def write_json(path: Path, value: Any) -> None:
         path.write_text(json.dumps(value, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
 
 
-def read_tensors(path: Path) -> dict[str, Tensor]:
+def read_tensors(path: Path) -> "dict[str, Tensor]":
     """What `write_tensors` wrote. The tensors are views of the file: copy what has to outlive it."""
+    from safetensors.torch import load_file  # here, so that folders without tensors cost no PyTorch
+
     try:
         return load_file(path)
     except SafetensorError as error:
         raise DamagedError(f"{path} cannot be read: {error}; get the folder anew") from error
 
 
-def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
+def write_tensors(path: Path, tensors: "Mapping[str, Tensor]") -> None:
     """Tensors by name as one file of the safetensors format, which holds numbers and no code."""
+    from safetensors.torch import save_file
+
     with naming(path):
         save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, path)
 

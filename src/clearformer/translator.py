@@ -5,8 +5,8 @@ Order is kept, sentences of like length share a batch, and neither the batch siz
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -15,62 +15,20 @@ from torch import Tensor
 from clearformer.bundle import Bundle
 from clearformer.decoding.beam import BeamConfig, beam_search
 from clearformer.decoding.hypothesis import Hypothesis
-from clearformer.decoding.penalty import Gnmt
+from clearformer.decoding.penalty import Average, Gnmt
 from clearformer.decoding.rules import Rules
+from clearformer.decoding.stop import FullBeam, Proved
 from clearformer.model.trace import trace
 from clearformer.steppers import Seq2SeqStepper, Source, pad_sources
 from clearformer.text.tokenizer import Tokenizer
-
-OnProgress = Callable[[int, int], None]  # sentences done, sentences in all
-
-
-def _unwatched(done: int, total: int) -> None:
-    """Nobody wants to know how it goes."""
+from clearformer.translation import DecodingConfig, OnProgress, Translation, nothing, unwatched
 
 
-@dataclass(frozen=True, kw_only=True)
-class DecodingConfig:
-    """How a translation is searched for."""
-
-    beam: int = 4
-    nbest: int = 1
-    alpha: float = 0.6  # of the paper's length penalty
-    batch: int = 32  # sentences at a time
-    max_source: int = 1024  # longer inputs are refused rather than cut
-    max_ratio: float = 2.0  # longest output: this many times the source …
-    max_extra: int = 20  # … plus so many tokens
-    no_repeat_ngram: int = 0
-
-    def __post_init__(self) -> None:
-        for name, least in (("beam", 1), ("nbest", 1), ("batch", 1), ("max_source", 2)):
-            if getattr(self, name) < least:
-                raise ValueError(f"decoding.{name} must be at least {least}, not {getattr(self, name)}")
-        if self.nbest > self.beam:
-            raise ValueError(f"decoding.nbest is {self.nbest}, but a beam of {self.beam} finds no more than that many")
-        if self.longest(1) < 1:
-            raise ValueError(
-                f"decoding.max_ratio {self.max_ratio} and max_extra {self.max_extra} leave no room for a word"
-            )
-
-    def search(self) -> BeamConfig:
-        """The same in the words of the search."""
-        return BeamConfig(beam=self.beam, nbest=self.nbest, penalty=Gnmt(self.alpha))
-
-    def longest(self, source_length: int) -> int:
-        """The most tokens that a translation may have: a function of its own source alone."""
-        return int(source_length * self.max_ratio) + self.max_extra
-
-
-@dataclass(frozen=True, kw_only=True)
-class Translation:
-    """One translation. score: log-probability under the length penalty; tokens: its pieces."""
-
-    text: str
-    score: float
-    log_prob: float
-    tokens: tuple[str, ...]
-    token_log_probs: tuple[float, ...]
-    ids: tuple[int, ...] = field(repr=False)
+def beam_config(config: DecodingConfig) -> BeamConfig:
+    """The settings of a translation in the words of the search."""
+    penalty = {"average": Average, "gnmt": Gnmt}[config.penalty](config.alpha)
+    stop = {"full": FullBeam, "proved": Proved}[config.stop]()
+    return BeamConfig(beam=config.beam, nbest=config.nbest, penalty=penalty, stop=stop)
 
 
 class Translator:
@@ -91,7 +49,7 @@ class Translator:
         texts: str | Sequence[str],
         config: DecodingConfig | None = None,
         *,
-        on_progress: OnProgress = _unwatched,
+        on_progress: OnProgress = unwatched,
         **changes: Any,
     ) -> list[Translation]:
         """The best translation of each text, in order. changes: single settings, such as beam=1."""
@@ -102,13 +60,13 @@ class Translator:
         texts: str | Sequence[str],
         config: DecodingConfig | None = None,
         *,
-        on_progress: OnProgress = _unwatched,
+        on_progress: OnProgress = unwatched,
         **changes: Any,
     ) -> list[list[Translation]]:
         """The n best translations of each text, best first."""
         chosen = replace(config or DecodingConfig(), **changes)
         sources = self.encode([texts] if isinstance(texts, str) else list(texts), chosen)
-        results: list[list[Translation]] = [[_nothing()] for _ in sources]
+        results: list[list[Translation]] = [[nothing()] for _ in sources]
         done = sum(not source for source in sources)
         for rows in _batches([len(source) for source in sources], chosen.batch):
             for row, found in zip(rows, self._search([sources[row] for row in rows], chosen), strict=True):
@@ -122,10 +80,7 @@ class Translator:
         eos = self.source_tokenizer.eos_id
         rows = self.source_tokenizer.ids([text.strip() for text in texts], add_special=False)
         for number, row in enumerate(rows, start=1):
-            if len(row) >= config.max_source:
-                raise ValueError(
-                    f"text {number} has {len(row)} tokens, more than the {config.max_source - 1} allowed; split it"
-                )
+            config.check_length(number, len(row))
         return [[*row, eos] if row else [] for row in rows]
 
     def _search(self, sources: list[list[int]], config: DecodingConfig) -> list[list[Hypothesis]]:
@@ -138,7 +93,7 @@ class Translator:
                 banned=(target.pad_id, target.bos_id, target.unk_id),
                 no_repeat_ngram=config.no_repeat_ngram,
             ),
-            config=config.search(),
+            config=beam_config(config),
             max_len=[min(config.longest(len(source)), self.longest_target) for source in sources],
         )
 
@@ -165,7 +120,7 @@ class Translator:
         return logits.log_softmax(-1)[0].gather(-1, torch.tensor(wanted)[:, None])[:, 0].tolist()
 
     def perplexity(
-        self, sources: Sequence[str], targets: Sequence[str], *, on_progress: OnProgress = _unwatched
+        self, sources: Sequence[str], targets: Sequence[str], *, on_progress: OnProgress = unwatched
     ) -> float:
         """How many tokens the model hesitates between, on average, when it reads the given translations."""
         total, count = 0.0, 0
@@ -201,7 +156,3 @@ def _batches(lengths: list[int], size: int) -> Iterator[list[int]]:
     order = sorted((row for row, length in enumerate(lengths) if length), key=lambda row: (-lengths[row], row))
     for start in range(0, len(order), size):
         yield order[start : start + size]
-
-
-def _nothing() -> Translation:
-    return Translation(text="", score=0.0, log_prob=0.0, tokens=(), token_log_probs=(), ids=())

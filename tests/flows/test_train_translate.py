@@ -8,8 +8,9 @@ import pytest
 import torch
 
 import clearformer
-from clearformer import bundle, run, storage
+from clearformer import run, storage
 from clearformer.evaluation.translation import quick_bleu
+from clearformer.folder import read_description
 from clearformer.recipe import read_recipe
 from clearformer.training.record import read_records
 from clearformer.training.signals import Stop
@@ -84,7 +85,7 @@ def test_the_finished_model_is_the_mean_of_the_last_planned_checkpoints(trained)
 @pytest.mark.slow
 def test_the_model_says_where_it_comes_from(trained):
     _, model = trained
-    provenance = bundle.read_description(model)["provenance"]
+    provenance = read_description(model)["provenance"]
     assert provenance["recipe"] == "numbers"
     assert provenance["data"] == "train.words"
     assert provenance["source_language"] == "en"

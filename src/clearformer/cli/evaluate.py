@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> None:
     from clearformer.doorway import load
     from clearformer.evaluation.translation import check_tokeniser, score_translations
     from clearformer.text.doctor import read_lines
-    from clearformer.translator import DecodingConfig
+    from clearformer.translation import DecodingConfig
 
     check_tokeniser(arguments.tokenise)
     translator = load(arguments.model)

@@ -21,7 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Count and print."""
-    from clearformer import bundle, settings
+    from clearformer import settings
+    from clearformer.folder import read_description
     from clearformer.model.account import account
     from clearformer.model.config import ModelConfig
     from clearformer.model.presets import PRESETS, preset
@@ -31,7 +32,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.model in PRESETS:
         config = preset(arguments.model)
     elif Path(arguments.model).is_dir():
-        described = bundle.read_description(Path(arguments.model))
+        described = read_description(Path(arguments.model))
         config = settings.parse(ModelConfig, described["model"], f"{arguments.model}/config.json")
     else:
         raise ValueError(f"{arguments.model} is neither a model folder nor a preset; presets: {', '.join(PRESETS)}")

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from clearformer.diagnosis.finding import Finding
 from clearformer.evaluation.translation import quick_bleu, tokenisation
-from clearformer.translator import DecodingConfig, OnProgress, Translator
+from clearformer.translation import DecodingConfig, OnProgress
+from clearformer.translator import Translator
 
 IGNORED = 0.25  # nats a token that the right source is worth; a model that reads gains whole nats
 GAP = 1.0  # nats a token between training and development text

@@ -13,13 +13,15 @@ from clearformer.diagnosis.behaviour import Pairs, judge_behaviour, observe
 from clearformer.diagnosis.finding import Finding
 from clearformer.diagnosis.history import judge_history, read_history
 from clearformer.diagnosis.text import judge_fit, judge_overlap, judge_tables, measure_fit
+from clearformer.folder import load_tokenizers, read_description
 from clearformer.model.build import build
 from clearformer.model.weights import put_weights
 from clearformer.recipe import Recipe, model_config, read_recipe
 from clearformer.run import Files, locate, vocabularies
 from clearformer.text.doctor import read_lines
 from clearformer.training.checkpoint import Checkpoints, finished_weights
-from clearformer.translator import OnProgress, Translator
+from clearformer.translation import OnProgress
+from clearformer.translator import Translator
 
 SENTENCES = 200  # enough for shares and means, few enough for a minute
 
@@ -110,11 +112,11 @@ def _open(run: Path, recipe: Recipe, files: Files) -> Bundle:
 
 def _refused(model: Path) -> Finding | None:
     """A model that is damaged, or whose vocabulary is not the one it was trained with, does not open: that is it."""
-    bundle.read_description(model)  # what is no model folder at all is not a patient
+    read_description(model)  # what is no model folder at all is not a patient
     remedy = "Put back the files that were saved with the model."
     try:
         storage.verify(model)
-        bundle.load_tokenizers(model)
+        load_tokenizers(model)
     except storage.DamagedError as error:
         return Finding(name="damaged", says=str(error), remedy=remedy)
     except ValueError as error:

@@ -1,0 +1,75 @@
+"""What a translation is and how it is searched for, whichever engine does it.
+
+Both engines read these settings and give these results; nothing here needs a tensor, so that a command that only
+translates starts at once.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+OnProgress = Callable[[int, int], None]  # sentences done, sentences in all
+
+
+def unwatched(done: int, total: int) -> None:
+    """Nobody wants to know how it goes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecodingConfig:
+    """How a translation is searched for.
+
+    The defaults score and stop as fairseq does, because every engine can: the mean log-probability of a token, and an
+    end as soon as `beam` translations have finished. penalty = "gnmt" with alpha = 0.6 is the 2017 paper's score;
+    stop = "proved" searches on until nothing unfinished can win. Those two need the torch engine.
+    """
+
+    beam: int = 4
+    nbest: int = 1
+    penalty: Literal["average", "gnmt"] = "average"  # log-probability / length**alpha, or / ((5 + length) / 6)**alpha
+    alpha: float = 1.0
+    stop: Literal["full", "proved"] = "full"
+    batch: int = 32  # sentences at a time
+    max_source: int = 1024  # longer inputs are refused rather than cut
+    max_ratio: float = 2.0  # longest output: this many times the source …
+    max_extra: int = 20  # … plus so many tokens
+    no_repeat_ngram: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least in (("beam", 1), ("nbest", 1), ("batch", 1), ("max_source", 2)):
+            if getattr(self, name) < least:
+                raise ValueError(f"decoding.{name} must be at least {least}, not {getattr(self, name)}")
+        if self.nbest > self.beam:
+            raise ValueError(f"decoding.nbest is {self.nbest}, but a beam of {self.beam} finds no more than that many")
+        if self.longest(1) < 1:
+            raise ValueError(
+                f"decoding.max_ratio {self.max_ratio} and max_extra {self.max_extra} leave no room for a word"
+            )
+
+    def longest(self, source_length: int) -> int:
+        """The most tokens that a translation may have: a function of its own source alone."""
+        return int(source_length * self.max_ratio) + self.max_extra
+
+    def check_length(self, number: int, tokens: int) -> None:
+        """Refuse a source that is too long, by its number among the texts."""
+        if tokens >= self.max_source:
+            raise ValueError(
+                f"text {number} has {tokens} tokens, more than the {self.max_source - 1} allowed; split it"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Translation:
+    """One translation. score: log-probability under the length penalty; tokens: its pieces."""
+
+    text: str
+    score: float
+    log_prob: float
+    tokens: tuple[str, ...]
+    token_log_probs: tuple[float, ...]
+    ids: tuple[int, ...] = field(repr=False)
+
+
+def nothing() -> Translation:
+    """What a blank text becomes, without asking any model."""
+    return Translation(text="", score=0.0, log_prob=0.0, tokens=(), token_log_probs=(), ids=())
