@@ -158,7 +158,8 @@ class Keys:
         self._read.add(key)
         if key in self.plain:
             return self.plain[key]
-        self.assumed[key] = default
+        if default is not None:  # what is absent and has no value otherwise is no choice that anybody made
+            self.assumed[key] = default
         return default
 
     def _whole(self, key: str, value: Any, most: int) -> int:

@@ -1,0 +1,325 @@
+"""How well an imported model agrees with the published program: the same inputs through both, layer by layer.
+
+Where `transformers` is installed, an import ends with this table; where it is not, the table says "not checked". The
+published program opens the folder itself, so nothing of our own reading is shared by the two sides.
+"""
+
+import contextlib
+import importlib
+import importlib.util
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from clearformer.bundle import Bundle
+from clearformer.interop.weights import read_json
+from clearformer.model.config import ModelConfig
+from clearformer.model.trace import trace
+
+log = logging.getLogger(__name__)
+
+TEXTS = (
+    "Two dogs play in the snow.",
+    "Ein Mann liest am Fenster die Zeitung von gestern.",
+    "他在河边看见一只白色的鸟。",
+    "It cost 3,14 €, didn't it? 🙂",
+    "The quick brown fox jumps over the lazy dog, and nobody who saw it could say afterwards why it had done so.",
+)
+_GREEDY_STEPS = 12
+_LONGEST = 48  # tokens of a text: enough to reach every part, and quick
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """The outcome. layers: the largest difference at each layer's output; greedy: a word for each of the five texts."""
+
+    checked: bool
+    reason: str = ""
+    reference: str = ""
+    layers: dict[str, float] = field(default_factory=dict)
+    logits: float | None = None
+    greedy: tuple[bool, ...] = ()
+    tokens: tuple[bool, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """For config.json."""
+        if not self.checked:
+            return {"checked": False, "reason": self.reason}
+        return {
+            "checked": True,
+            "reference": self.reference,
+            "largest_difference": {**self.layers, "logits": self.logits},
+            "greedy_equal": list(self.greedy),
+            "tokens_equal": list(self.tokens),
+        }
+
+    def rows(self) -> list[tuple[str, str]]:
+        """For people: what was compared, and the outcome."""
+        if not self.checked:
+            return [("parity", f"not checked: {self.reason}")]
+        shown = [("reference", self.reference)]
+        shown += [(name, f"{difference:.1e}") for name, difference in self.layers.items()]
+        shown += [("logits", f"{self.logits:.1e}")] if self.logits is not None else []
+        shown += [("greedy tokens", _count(self.greedy))] if self.greedy else []
+        shown += [("tokens of texts", _count(self.tokens))] if self.tokens else []
+        return shown
+
+
+def certify(bundle: Bundle, folder: Path) -> Certificate:
+    """Compare, or say why that could not be done."""
+    if importlib.util.find_spec("transformers") is None:
+        return Certificate(checked=False, reason="transformers is not installed")
+    if not (folder / "config.json").is_file() or not any(folder.glob("*.safetensors")):
+        return Certificate(checked=False, reason="transformers does not open such a folder without unpickling it")
+    try:
+        with _quiet():
+            return _compare(bundle, folder)
+    except Exception as error:  # whatever their program does not like is their verdict, not a failed import
+        return Certificate(checked=False, reason=f"transformers could not run it ({_line(error)})")
+
+
+@torch.no_grad()
+def _compare(bundle: Bundle, folder: Path) -> Certificate:
+    transformers = importlib.import_module("transformers")
+    theirs = _their_model(transformers, folder)
+    ours, config = bundle.model.eval(), bundle.config
+    inputs = _inputs(bundle, theirs)
+    with trace(ours, only=["*front.output", "*layers.*.output", "*coder.output", "logits"]) as seen:
+        mine = inputs.run_ours(ours)
+    reference = inputs.run_theirs(theirs)
+    layers = {
+        name: _difference(seen[name], states, keep) for name, states, keep in _pairs(config, reference, inputs, theirs)
+    }
+    expected = _output(config, reference)
+    if config.shape == "encoder-decoder" and "logits" not in reference:  # a model that was published without a head
+        mine = seen["decoder.output" if config.norm.place == "pre" else f"decoder.layers.{_last(config)}.output"]
+    return Certificate(
+        checked=True,
+        reference=f"transformers {transformers.__version__}, {type(theirs).__name__}",
+        layers=layers,
+        logits=_difference(mine, expected, inputs.output_keep(config)),
+        greedy=_greedy(config, ours, theirs, inputs, mine, expected),
+        tokens=_tokens(transformers, bundle, folder),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Inputs:
+    """One batch for both programs: tokens, frames or pictures, and for an encoder–decoder a target."""
+
+    source: Tensor
+    keep: Tensor | None
+    target: Tensor | None = None
+    target_keep: Tensor | None = None
+    name: str = "input_ids"
+
+    def run_ours(self, model: nn.Module) -> Tensor:
+        if self.target is None:
+            output: Tensor = model(self.source, keep=self.keep) if self.keep is not None else model(self.source)
+        else:
+            output = model(self.source, self.target, source_keep=self.keep, target_keep=self.target_keep)
+        return output
+
+    def run_theirs(self, model: Any) -> Any:
+        given: dict[str, Any] = {self.name: self.source.mT if self.name == "input_features" else self.source}
+        if self.keep is not None and self.name == "input_ids":
+            given["attention_mask"] = self.keep.long()
+        if self.target is not None:
+            given["decoder_input_ids"] = self.target
+            if self.target_keep is not None:
+                given["decoder_attention_mask"] = self.target_keep.long()
+        return model(**given, output_hidden_states=True)
+
+    def output_keep(self, config: ModelConfig) -> Tensor | None:
+        """Which places of the output are real ones."""
+        if config.head.kind == "class":
+            return None
+        return self.keep if self.target is None else self.target_keep
+
+
+def _their_model(transformers: Any, folder: Path) -> Any:
+    """The class that config.json names, if it is one of the library's own."""
+    named = read_json(folder / "config.json").get("architectures") or ["AutoModel"]
+    kind = getattr(transformers, str(named[0]), None)
+    if kind is None:
+        raise ValueError(f"it has no {named[0]}")
+    model = kind.from_pretrained(folder, local_files_only=True, trust_remote_code=False, use_safetensors=True)
+    return model.eval().float()
+
+
+def _inputs(bundle: Bundle, theirs: Any) -> _Inputs:
+    config = bundle.config
+    generator = torch.Generator().manual_seed(2017)
+    if config.front.kind == "patches":
+        size = config.front.picture
+        return _Inputs(
+            source=torch.randn(5, config.front.channels, size, size, generator=generator),
+            keep=None,
+            name="pixel_values",
+        )
+    if config.front.kind == "sound":
+        frames = 2 * theirs.config.max_source_positions
+        source, keep = torch.randn(5, frames, config.front.mels, generator=generator), None
+        target, target_keep = _rows(bundle, generator, theirs.config.pad_token_id)
+        return _Inputs(source=source, keep=keep, target=target, target_keep=target_keep, name="input_features")
+    source, real = _rows(bundle, generator, theirs.config.pad_token_id)
+    if config.shape != "encoder-decoder":
+        return _Inputs(source=source, keep=real)
+    target, target_keep = _rows(bundle, generator, theirs.config.pad_token_id)
+    target = target % (config.target_vocab_size or config.vocab_size)
+    return _Inputs(source=source, keep=real, target=target, target_keep=target_keep)
+
+
+def _rows(bundle: Bundle, generator: torch.Generator, pad: int | None) -> tuple[Tensor, Tensor]:
+    """The five texts as ids, or rows of chance where there is no vocabulary; padded on the right.
+
+    Padding must be their own: some of their models find the end of a text by it.
+    """
+    pad, longest = pad or 0, min(_LONGEST, bundle.config.max_len)
+    if bundle.tokenizer is not None:
+        rows = [list(bundle.tokenizer.encode(text).ids)[:longest] or [0] for text in TEXTS]
+    else:
+        lengths = [max(1, longest * part // 5) for part in (5, 4, 3, 2, 1)]
+        words = [token for token in range(bundle.config.vocab_size) if token != pad] or [pad]
+        chance = [torch.randint(len(words), (length,), generator=generator).tolist() for length in lengths]
+        rows = [[words[number] for number in row] for row in chance]
+    width = max(map(len, rows))
+    keep = torch.arange(width) < torch.tensor([[len(row)] for row in rows])
+    return torch.tensor([row + [pad] * (width - len(row)) for row in rows]), keep
+
+
+def _pairs(
+    config: ModelConfig, reference: Any, inputs: _Inputs, theirs: Any
+) -> Iterator[tuple[str, Tensor, Tensor | None]]:
+    """Our name for each state that the reference returns, the state, and which places are real."""
+    if config.shape == "encoder-decoder":
+        stacks = (
+            ("encoder", reference.encoder_hidden_states, config.layers, _encoder_keep(inputs)),
+            ("decoder", reference.decoder_hidden_states, config.decoder_layers or config.layers, inputs.target_keep),
+        )
+    else:
+        stacks = ((config.shape, reference.hidden_states, config.layers, inputs.keep),)  # type: ignore[assignment]
+    for stack, states, layers, keep in stacks:
+        if len(states) != layers + 1:
+            raise ValueError(f"it returned {len(states)} states for {layers} layers")
+        yield f"{stack}.front.output", states[0], keep
+        for layer in range(layers):
+            # They return the last one normalised, except of pictures.
+            last = layer == layers - 1 and config.norm.place == "pre" and config.front.kind != "patches"
+            yield (f"{stack}.output" if last else f"{stack}.layers.{layer}.output"), states[layer + 1], keep
+
+
+def _encoder_keep(inputs: _Inputs) -> Tensor | None:
+    return inputs.keep if inputs.name == "input_ids" else None
+
+
+def _output(config: ModelConfig, reference: Any) -> Tensor:
+    if config.head.kind == "span":
+        return torch.stack((reference.start_logits, reference.end_logits), dim=-1)
+    output: Tensor = reference.logits if "logits" in reference else reference.last_hidden_state
+    return output
+
+
+def _last(config: ModelConfig) -> int:
+    return (config.decoder_layers or config.layers) - 1
+
+
+def _greedy(
+    config: ModelConfig, ours: nn.Module, theirs: Any, inputs: _Inputs, mine: Tensor, expected: Tensor
+) -> tuple[bool, ...]:
+    """Whether each text gets the same words: continued token by token where the model writes, chosen where it reads."""
+    if config.head.kind == "states" or mine.shape[-1] == config.dim != config.vocab_size:
+        return ()
+    if config.shape == "encoder" or config.head.kind != "language-model":
+        choices = mine.argmax(-1) == expected.argmax(-1)
+        keep = inputs.output_keep(config)
+        if config.head.kind == "class":
+            return tuple(choices.tolist())
+        if config.head.kind == "span":  # the best beginning and the best end, which never are padding
+            starts = _best(mine, keep) == _best(expected, keep)
+            return tuple(starts.all(-1).tolist())
+        rows = choices if keep is None else choices | ~keep
+        return tuple(rows.all(1).tolist())
+    return tuple(_continued(config, ours, theirs, inputs, row) for row in range(len(inputs.source)))
+
+
+def _best(logits: Tensor, keep: Tensor | None) -> Tensor:
+    """B T 2 -> B 2: the likeliest place of each."""
+    real = logits if keep is None else logits.masked_fill(~keep[..., None], -torch.inf)
+    return real.argmax(1)
+
+
+def _continued(config: ModelConfig, ours: nn.Module, theirs: Any, inputs: _Inputs, row: int) -> bool:
+    keep = None if inputs.keep is None else inputs.keep[row : row + 1]
+    source = inputs.source[row : row + 1]
+    if inputs.target is None:
+        assert keep is not None
+        source = source[keep][None]
+        results = [_write(model, source, None, limit=config.max_len) for model in (ours, theirs)]
+    else:
+        if keep is not None:
+            source = source[keep][None]
+        start = theirs.config.decoder_start_token_id
+        first = torch.tensor([[0 if start is None else start]])
+        results = [_write(model, first, source, limit=config.max_len) for model in (ours, theirs)]
+    return results[0] == results[1]
+
+
+def _write(model: Any, tokens: Tensor, source: Tensor | None, *, limit: int) -> list[int]:
+    """Go on greedily, by the whole sequence each time: slow, and nothing but argmax."""
+    foreign = hasattr(model, "generation_config") or hasattr(model, "base_model_prefix")
+    for _ in range(min(_GREEDY_STEPS, limit - tokens.size(1))):
+        if source is None:
+            logits = model(tokens).logits if foreign else model(tokens)
+        elif foreign:
+            name = "input_features" if source.dim() == 3 else "input_ids"
+            logits = model(**{name: source.mT if source.dim() == 3 else source}, decoder_input_ids=tokens).logits
+        else:
+            logits = model(source, tokens)
+        tokens = torch.cat((tokens, logits[:, -1:].argmax(-1)), dim=1)
+    return [int(token) for token in tokens[0]]
+
+
+def _tokens(transformers: Any, bundle: Bundle, folder: Path) -> tuple[bool, ...]:
+    """Whether their tokenizer cuts the five texts alike; nothing where they or we have none."""
+    if bundle.tokenizer is None:
+        return ()
+    try:
+        theirs = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        return tuple(list(bundle.tokenizer.encode(text).ids) == theirs(text)["input_ids"] for text in TEXTS)
+    except Exception as error:
+        log.debug("their tokenizer could not be opened: %s", error)
+        return ()
+
+
+def _difference(mine: Tensor, theirs: Tensor, keep: Tensor | None) -> float:
+    if mine.shape != theirs.shape:
+        raise ValueError(f"it returned {tuple(theirs.shape)} where we have {tuple(mine.shape)}")
+    difference = (mine - theirs).abs()
+    return float(difference[keep].max() if keep is not None else difference.max())
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Their program reports on stderr what is no concern of ours."""
+    reports = importlib.import_module("transformers.utils.logging")
+    level = reports.get_verbosity()
+    reports.set_verbosity_error()
+    reports.disable_progress_bar()
+    try:
+        yield
+    finally:
+        reports.set_verbosity(level)
+
+
+def _count(words: tuple[bool, ...]) -> str:
+    return f"equal for {sum(words)} of {len(words)}"
+
+
+def _line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {str(error).splitlines()[0][:160] if str(error) else ''}"

@@ -1,0 +1,104 @@
+"""Marian (Junczys-Dowmunt et al., 2018), the family of the OPUS-MT translators.
+
+It is the 2017 model with its waves in halves. A model with alternating waves is the same model with its features in
+another order, so `as_marian` can hand it over without changing a number.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from clearformer.interop.hf.bart import PREFIX, shared, sizes, stacks, tied, written
+from clearformer.interop.keys import Keys
+from clearformer.interop.names import Rule, Table
+from clearformer.model.config import EmbeddingConfig, ModelConfig, PositionConfig
+from clearformer.model.families import marian
+from clearformer.model.positions import SplitSinusoidal
+
+MODEL_TYPES = ("marian",)
+
+
+def read_config(keys: Keys) -> ModelConfig:
+    """From a published config.json."""
+    for key, value in (("normalize_before", False), ("normalize_embedding", False), ("add_final_layer_norm", False)):
+        keys.must(key, value)
+    keys.must("static_position_embeddings", True)
+    keys.ignore("classif_dropout", "classifier_dropout", "extra_pos_embeddings")
+    own = keys.plain.get("share_encoder_decoder_embeddings") is False
+    keys.ignore("share_encoder_decoder_embeddings")
+    given = sizes(keys)
+    target = keys.optional_size("decoder_vocab_size", None)
+    config = marian(
+        **given,
+        target_vocab_size=target if own else None,
+        max_len=keys.size("max_position_embeddings"),
+        position=PositionConfig(kind="split-sinusoidal"),
+        embedding=EmbeddingConfig(scale=keys.flag("scale_embedding", False), tie="output" if own else "all"),
+    )
+    keys.finish()
+    return config
+
+
+def write_config(config: ModelConfig) -> dict[str, Any]:
+    """To a config.json that opens there."""
+    own = config.embedding.tie == "output"
+    return {
+        "model_type": "marian",
+        "share_encoder_decoder_embeddings": not own,
+        "decoder_vocab_size": config.target_vocab_size or config.vocab_size,
+        "static_position_embeddings": True,
+        **written(config),
+    }
+
+
+def names(config: ModelConfig) -> Table:
+    """Ours and theirs."""
+    own = config.embedding.tie == "output"
+    prefix = PREFIX if config.head.bias else ""
+    embeds = [
+        Rule("encoder.front.embed", f"{prefix}encoder.embed_tokens"),
+        Rule("decoder.front.embed", f"{prefix}decoder.embed_tokens"),
+        Rule("head.bias", "final_logits_bias", shape=(1, config.target_vocab_size or config.vocab_size)),
+    ]
+    return Table(
+        [*stacks(prefix, config.norm.place), *(embeds if own else shared(config, prefix))],
+        copies={"lm_head.weight": f"{prefix}decoder.embed_tokens.weight"} if own else tied(prefix),
+        fixed={f"{prefix}{stack}.embed_positions.weight": split_waves for stack in ("encoder", "decoder")},
+    )
+
+
+def as_marian(config: ModelConfig, weights: Mapping[str, Tensor]) -> tuple[ModelConfig, dict[str, Tensor]]:
+    """A 2017 Transformer as Marian has it: its features reordered, and a bias of zeros on the output.
+
+    Every map into or out of the model's width is reordered alike, so every intermediate value is the old one in another
+    place; norms and sums do not care.
+    """
+    changed, moved = config, dict(weights)
+    if config.position.kind == "sinusoidal":
+        order = torch.cat((torch.arange(0, config.dim, 2), torch.arange(1, config.dim, 2)))
+        moved = {name: _reorder(name, value, order, config.dim) for name, value in moved.items()}
+        changed = replace(changed, position=replace(config.position, kind="split-sinusoidal"))
+    if not config.head.bias:
+        moved["head.bias"] = torch.zeros(config.target_vocab_size or config.vocab_size)
+        changed = replace(changed, head=replace(config.head, bias=True))
+    return replace(changed, family="marian"), moved
+
+
+# Which sides of a matrix have the model's width: rows of what writes into it, columns of what reads from it.
+_WRITES = ("out_proj.weight", "out_proj.bias", "down_proj.weight", "down_proj.bias")
+
+
+def _reorder(name: str, value: Tensor, order: Tensor, dim: int) -> Tensor:
+    if name.endswith(_WRITES) or (value.dim() == 1 and ("residual" in name or "norm" in name)):
+        return value[order]
+    if value.dim() == 2 and value.size(1) == dim:  # tables, queries, keys, values, the way up
+        return value[:, order]
+    return value
+
+
+def split_waves(shape: tuple[int, ...]) -> Tensor:
+    """The table of waves that some files carry along: positions × features, sines first."""
+    return SplitSinusoidal(shape[-1]).embed(torch.arange(shape[0]))

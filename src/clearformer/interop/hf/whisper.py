@@ -1,0 +1,103 @@
+"""Whisper (Radford et al., 2022): from log-mel frames to text."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from clearformer.interop.hf.architectures import refuse_heads
+from clearformer.interop.hf.bart import PREFIX, STACKS, stacks
+from clearformer.interop.hf.bert import ACTIVATIONS
+from clearformer.interop.keys import Keys
+from clearformer.interop.names import Rule, Table, pairs
+from clearformer.model.config import AttentionConfig, DropoutConfig, EmbeddingConfig, FrontConfig, ModelConfig
+from clearformer.model.families import whisper
+from clearformer.model.positions import Tensor2TensorSinusoidal
+
+MODEL_TYPES = ("whisper",)
+SOURCE_POSITIONS = 1500  # thirty seconds; the waves have no limit of their own
+
+
+def read_config(keys: Keys) -> ModelConfig:
+    """From a published config.json."""
+    refuse_heads(keys, "language-model")
+    keys.must("tie_word_embeddings", True)
+    keys.must("is_encoder_decoder", True)
+    keys.must("scale_embedding", False)
+    keys.must("use_weighted_layer_sum", False)
+    keys.must("max_source_positions", keys.optional_size("max_source_positions", SOURCE_POSITIONS))
+    keys.ignore("encoder_layerdrop", "decoder_layerdrop", "num_hidden_layers", "chunk_size_feed_forward")
+    keys.ignore("classifier_proj_size", "median_filter_width", "apply_spec_augment", "alignment_heads", "lang_ids")
+    keys.ignore(*(f"mask_{kind}_{what}" for kind in ("time", "feature") for what in ("prob", "length", "min_masks")))
+    heads, wide = keys.size("encoder_attention_heads"), keys.size("encoder_ffn_dim")
+    keys.must("decoder_attention_heads", heads)
+    keys.must("decoder_ffn_dim", wide)
+    drop = keys.rate("dropout", 0.0)
+    config = whisper(
+        vocab_size=keys.size("vocab_size"),
+        dim=keys.size("d_model"),
+        hidden_dim=wide,
+        layers=keys.layers("encoder_layers"),
+        decoder_layers=keys.layers("decoder_layers"),
+        max_len=keys.size("max_target_positions"),
+        attention=AttentionConfig(heads=heads, key_bias=False),
+        activation=keys.choice("activation_function", ACTIVATIONS, "gelu"),
+        dropout=DropoutConfig(
+            embedding=drop,
+            residual=drop,
+            attention=keys.rate("attention_dropout", 0.0),
+            activation=keys.rate("activation_dropout", 0.0),
+        ),
+        front=FrontConfig(kind="sound", mels=keys.size("num_mel_bins")),
+        embedding=EmbeddingConfig(tie="output"),
+        init_std=keys.number("init_std", 0.02),
+    )
+    keys.finish()
+    return config
+
+
+def write_config(config: ModelConfig) -> dict[str, Any]:
+    """To a config.json that opens there."""
+    heads = config.attention.heads
+    return {
+        "model_type": "whisper",
+        "vocab_size": config.vocab_size,
+        "d_model": config.dim,
+        "encoder_layers": config.layers,
+        "decoder_layers": config.decoder_layers or config.layers,
+        "encoder_ffn_dim": config.hidden_dim,
+        "decoder_ffn_dim": config.hidden_dim,
+        "encoder_attention_heads": heads,
+        "decoder_attention_heads": heads,
+        "max_target_positions": config.max_len,
+        "max_source_positions": SOURCE_POSITIONS,
+        "num_mel_bins": config.front.mels,
+        "activation_function": {ours: theirs for theirs, ours in reversed(ACTIVATIONS.items())}[config.activation],
+        "dropout": config.dropout.residual,
+        "attention_dropout": config.dropout.attention,
+        "activation_dropout": config.dropout.activation,
+        "init_std": config.init_std or 0.02,
+        "is_encoder_decoder": True,
+    }
+
+
+def names(config: ModelConfig) -> Table:
+    """Ours and theirs."""
+    ends = pairs(
+        {
+            "encoder.front.narrow": f"{PREFIX}encoder.conv1",
+            "encoder.front.halve": f"{PREFIX}encoder.conv2",
+            "decoder.front.embed": f"{PREFIX}decoder.embed_tokens",
+            "decoder.front.position.table": f"{PREFIX}decoder.embed_positions",
+        }
+    )
+    norms = [Rule(f"{stack}.norm", f"{PREFIX}{stack}.layer_norm") for stack in STACKS]
+    return Table(
+        [*ends, *norms, *stacks(PREFIX, "pre")],
+        copies={"proj_out.weight": f"{PREFIX}decoder.embed_tokens.weight"},
+        fixed={f"{PREFIX}encoder.embed_positions.weight": _waves},
+    )
+
+
+def _waves(shape: tuple[int, ...]) -> Tensor:
+    return Tensor2TensorSinusoidal(shape[-1]).embed(torch.arange(shape[0]))

@@ -1,0 +1,139 @@
+"""From a published checkpoint to one of our model folders: read, compare, rename, build, check.
+
+Nothing is written until everything has been read and has fitted; nobody's code is run.
+"""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from clearformer import bundle, storage
+from clearformer.bundle import Bundle
+from clearformer.interop import certificate as certificates
+from clearformer.interop import plain_folders, vocabularies
+from clearformer.interop.hf.families import Family, family_of, prefix_of
+from clearformer.interop.keys import Keys, label_names
+from clearformer.interop.names import Store, Table, bring, check, link
+from clearformer.interop.weights import aligned, open_weights, read_json
+from clearformer.model.build import build
+from clearformer.model.config import ModelConfig
+from clearformer.model.weights import put_weights, weights_of
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Imported:
+    """A model brought over, with what there is to say about it.
+
+    assumed: keys that config.json does not have, with the value that the published code gives them. aside: tensors that
+    the model here has no use for, with the reason. notes: what else differs from the published program.
+    """
+
+    bundle: Bundle
+    assumed: dict[str, Any] = field(default_factory=dict)
+    aside: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def import_checkpoint(source: Path | str, out: Path | str, family: str | None = None) -> Bundle:
+    """Bring a checkpoint over into a model folder `out`, and say in its provenance how well it agrees."""
+    source = Path(source)
+    found = read_checkpoint(source, family)
+    for key, value in found.assumed.items():
+        log.info("%s: %s is not there; the published code takes %r", source, key, value)
+    for name, reason in found.aside.items():
+        log.info("%s: %s is left aside: %s", source, name, reason)
+    for note in found.notes:
+        log.info("%s: %s", source, note)
+    certificate = certificates.certify(found.bundle, source)
+    provenance = {
+        **found.bundle.provenance,
+        "assumed": found.assumed,
+        "left_aside": sorted(found.aside),
+        "notes": list(found.notes),
+        "certificate": certificate.as_json(),
+    }
+    complete = replace(found.bundle, provenance=provenance)
+    bundle.save(complete, Path(out))
+    return complete
+
+
+def read_checkpoint(source: Path, family: str | None = None) -> Imported:
+    """Open a checkpoint of any format that is known here."""
+    if source.is_file() and source.suffix == ".gguf":
+        from clearformer.interop import gguf
+
+        return gguf.read(source)
+    if not source.is_dir():
+        raise ValueError(f"{source} is not a folder; give the folder that holds config.json, or a .gguf file")
+    if family is None and (known := plain_folders.recognise(source)) is not None:
+        return known(source)
+    if (source / "model.bin").is_file() and not (source / "model.safetensors").is_file():
+        from clearformer.interop import from_ctranslate2
+
+        return from_ctranslate2.read(source)
+    return read_hugging_face(source, family)
+
+
+def read_hugging_face(folder: Path, family: str | None = None) -> Imported:
+    """A folder with config.json, weights and a vocabulary, as Hugging Face's library writes it."""
+    plain = read_json(folder / "config.json")
+    known = family_of(plain, family)
+    with open_weights(folder) as store:
+        keys = Keys(plain, str(folder / "config.json"), tensors=store.shapes.keys())
+        try:
+            config = known.read_config(keys)
+            model, aside = assemble(config, known.names(config), store, prefix_of(known))
+        except ValueError as error:
+            raise ValueError(_placed(str(error), folder)) from error
+    texts = vocabularies.read(folder, plain, config)
+    found = Bundle(
+        config=config,
+        model=model,
+        tokenizer=texts.source,
+        target_tokenizer=texts.target,
+        markers=texts.markers,
+        labels=tuple(label_names(plain)) if config.head.kind in ("class", "tags") else (),
+        provenance=_provenance(folder, plain, known),
+    )
+    return Imported(bundle=found, assumed=keys.assumed, aside=aside, notes=texts.notes)
+
+
+def assemble(config: ModelConfig, table: Table, store: Store, prefix: str = "") -> tuple[nn.Module, dict[str, str]]:
+    """A model with a checkpoint's weights, and what of the checkpoint was left aside.
+
+    Names and shapes are compared with a model that has no memory yet, so a configuration that asks for more than the
+    file holds is found before it costs anything.
+    """
+    with torch.device("meta"):
+        shapes = {name: tuple(tensor.shape) for name, tensor in weights_of(build(config)).items()}
+    links = link(table.rules, shapes)
+    wanted = {one.theirs for one in links} | table.copies.keys() | table.fixed.keys()
+    lying = aligned(store, wanted, prefix)
+    aside = check(links, table, shapes, lying)
+    weights = bring(links, table, shapes, lying)
+    model = build(config)
+    put_weights(model, weights)
+    return model.eval(), aside
+
+
+def _provenance(folder: Path, plain: Mapping[str, Any], family: Family) -> dict[str, Any]:
+    named = plain.get("_name_or_path")
+    return {
+        "imported_from": named if isinstance(named, str) and named else folder.resolve().name,
+        "format": "huggingface",
+        "model_type": plain.get("model_type") or family.MODEL_TYPES[0],
+        "architectures": plain.get("architectures"),
+        "files": {path.name: storage.sha256(path) for path in sorted(folder.glob("*.safetensors"))},
+    }
+
+
+def _placed(sentence: str, folder: Path) -> str:
+    """Errors name the folder, whether or not they began with it."""
+    return sentence if str(folder) in sentence else f"{folder}: {sentence}"

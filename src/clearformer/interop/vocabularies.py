@@ -1,0 +1,376 @@
+"""The vocabulary of a published folder as one of our tokenizers, with exactly the ids that its model expects.
+
+Whatever the folder has is taken in this order: tokenizer.json, SentencePiece models, vocab.txt, vocab.json with
+merges.txt. A vocabulary that cannot be reproduced exactly is left out, and the report says why.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tokenizers
+from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, processors
+
+from clearformer.bundle import Markers
+from clearformer.interop import sentencepiece
+from clearformer.interop.patterns import check_patterns
+from clearformer.interop.weights import read_json
+from clearformer.model.config import ModelConfig
+from clearformer.text.special import ROLES, SpecialTokens
+from clearformer.text.tokenizer import Kind, Tokenizer
+
+KINDS: dict[str, Kind] = {"BPE": "bpe", "WordPiece": "wordpiece", "Unigram": "unigram", "WordLevel": "character"}
+PIECE_FILES = ("spiece.model", "sentencepiece.bpe.model", "tokenizer.model")
+
+# What each role is spelt like in families whose old folders do not say.
+SPELT: dict[str, dict[str, str]] = {
+    "bert": {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"},
+    "gpt2": {"bos": "<|endoftext|>", "eos": "<|endoftext|>", "unk": "<|endoftext|>"},
+    "roberta": {
+        "bos": "<s>",
+        "eos": "</s>",
+        "pad": "<pad>",
+        "unk": "<unk>",
+        "cls": "<s>",
+        "sep": "</s>",
+        "mask": "<mask>",
+    },
+    "t5": {"pad": "<pad>", "eos": "</s>", "unk": "<unk>"},
+    "albert": {
+        "bos": "[CLS]",
+        "eos": "[SEP]",
+        "pad": "<pad>",
+        "unk": "<unk>",
+        "cls": "[CLS]",
+        "sep": "[SEP]",
+        "mask": "[MASK]",
+    },
+    "llama": {"bos": "<s>", "eos": "</s>", "unk": "<unk>"},
+    "marian": {"pad": "<pad>", "eos": "</s>", "unk": "<unk>"},
+}
+SPELT |= {"distilbert": SPELT["bert"], "bart": SPELT["roberta"], "whisper": SPELT["gpt2"]}
+_PREFIX_SPACE = ("roberta", "bart")
+_MOST_MERGES = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Texts:
+    """How a model reads and writes text; nothing where it does neither."""
+
+    source: Tokenizer | None = None
+    target: Tokenizer | None = None
+    markers: Markers | None = None
+    notes: tuple[str, ...] = ()
+
+
+def read(folder: Path, plain: Mapping[str, Any], config: ModelConfig) -> Texts:
+    """The tokenizers of a folder, and which ids stand around a text."""
+    if config.front.kind == "patches":
+        return Texts()
+    facts = _facts(folder)
+    source, target, notes = _find(folder, config, facts)
+    if source is None:
+        return Texts(notes=notes)
+    _fits(source, config.vocab_size, folder)
+    if target is not None:
+        _fits(target, config.target_vocab_size or config.vocab_size, folder)
+    markers = _markers(folder, plain, source, config) if config.shape == "encoder-decoder" else None
+    return Texts(source=source, target=target, markers=markers, notes=notes)
+
+
+def _find(
+    folder: Path, config: ModelConfig, facts: Mapping[str, Any]
+) -> tuple[Tokenizer | None, Tokenizer | None, tuple[str, ...]]:
+    family = config.family
+    if (folder / "tokenizer.json").is_file():
+        return from_definition(folder / "tokenizer.json", family, facts), _target(folder, family, facts), ()
+    if (folder / "source.spm").is_file():
+        return _marian(folder, facts)
+    for name in PIECE_FILES:
+        if (folder / name).is_file():
+            return _pieces(folder / name, family, facts), None, ()
+    if (folder / "vocab.txt").is_file() and family in ("bert", "distilbert"):
+        return _wordpiece(folder, facts), None, ()
+    if (folder / "vocab.json").is_file() and (folder / "merges.txt").is_file():
+        return _byte_level(folder, family, facts), None, ()
+    if (folder / "vocab.txt").is_file():
+        return None, None, (f"vocab.txt is left out: how {family} cuts text for it is not told by the folder",)
+    return None, None, ("the folder has no vocabulary, so the model reads ids and not text",)
+
+
+def from_definition(path: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer:
+    """A tokenizer.json of the `tokenizers` library, checked before anything is built from it."""
+    definition = read_json(path)
+    try:
+        kind = KINDS[_model_type(definition)]
+        check_patterns(definition)
+        # What a batch is cut and filled to is the caller's choice and no property of the vocabulary.
+        definition["truncation"] = definition["padding"] = None
+        engine = _engine(json.dumps(definition, ensure_ascii=False))
+        return Tokenizer.from_engine(engine, kind=kind, special=_special(engine, family, facts), special_in_text=True)
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} cannot be used: {_reason(error)}") from None
+
+
+def _target(folder: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer | None:
+    """The target side's own vocabulary, which our exports write beside the source's."""
+    path = folder / "target_tokenizer.json"
+    return from_definition(path, family, facts) if path.is_file() else None
+
+
+def _model_type(definition: Mapping[str, Any]) -> str:
+    model = definition.get("model")
+    if not isinstance(model, Mapping) or not isinstance(model.get("vocab"), Mapping | list):
+        raise ValueError("it has no model with a vocabulary")
+    found = model.get("type") or ("BPE" if "merges" in model else "WordPiece")
+    if found not in KINDS:
+        raise ValueError(f"its model is of the unknown type {found!r}")
+    return str(found)
+
+
+def _engine(definition: str) -> tokenizers.Tokenizer:
+    """The library's tokenizer. A file that makes it stop short is one that cannot be used."""
+    try:
+        return tokenizers.Tokenizer.from_str(definition)
+    except BaseException as error:  # the library's own panics are not exceptions of the usual kind
+        if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
+            raise
+        raise ValueError(f"the tokenizers library does not take it ({_reason(error)})") from None
+
+
+def _wordpiece(folder: Path, facts: Mapping[str, Any]) -> Tokenizer:
+    """BERT's vocab.txt: one piece a line, the line's number is the id."""
+    path = folder / "vocab.txt"
+    vocabulary: dict[str, int] = {}
+    for number, line in enumerate(_text(path).removesuffix("\n").split("\n")):
+        vocabulary.setdefault(line.rstrip("\r"), number)
+    lower = _flag(facts, "do_lower_case", True)
+    accents = facts.get("strip_accents")
+    chinese = _flag(facts, "tokenize_chinese_chars", True)
+    if "[UNK]" not in vocabulary:
+        raise ValueError(f"{path} has no line for [UNK]; it is not a BERT vocabulary")
+    engine = tokenizers.Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100))
+    engine.normalizer = normalizers.BertNormalizer(
+        clean_text=True,
+        handle_chinese_chars=chinese,
+        strip_accents=accents if isinstance(accents, bool) else None,
+        lowercase=lower,
+    )
+    engine.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    engine.decoder = decoders.WordPiece(prefix="##")
+    special = _special(engine, "bert", facts)
+    if special.cls is None or special.sep is None:
+        raise ValueError(f"{path} has no line for [CLS] or [SEP]; it is not a BERT vocabulary")
+    return _finish(engine, "wordpiece", special, first=special.cls, last=special.sep, facts=facts)
+
+
+def _byte_level(folder: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer:
+    """GPT-2's vocab.json and merges.txt. RoBERTa and BART put <s> and </s> around a text."""
+    vocabulary = _numbered(folder / "vocab.json")
+    merges = _merges(folder / "merges.txt", vocabulary)
+    engine = tokenizers.Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
+    space = _flag(facts, "add_prefix_space", False)
+    engine.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=space)
+    engine.decoder = decoders.ByteLevel()
+    special = _special(engine, family, facts)
+    if family in _PREFIX_SPACE and special.cls and special.sep:
+        engine.post_processor = processors.RobertaProcessing(
+            (special.sep, engine.token_to_id(special.sep)),
+            (special.cls, engine.token_to_id(special.cls)),
+            trim_offsets=True,
+            add_prefix_space=space,
+        )
+    return _finish(engine, "bpe", special, facts=facts)
+
+
+def _pieces(path: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer:
+    """A SentencePiece model on its own: T5, ALBERT, Llama. XLM-R and mBART shift its ids, which is not done here."""
+    if family not in ("t5", "albert", "llama"):
+        raise ValueError(f"{path}: {family} numbers its pieces otherwise than the file does; give it a tokenizer.json")
+    proto = sentencepiece.read_proto(path)
+    engine = sentencepiece.unigram_or_bpe(proto)
+    if family == "albert":
+        engine.normalizer = _albert_preparation(engine.normalizer, facts)
+    if family == "t5":
+        extra = facts.get("extra_ids", 100)
+        if isinstance(extra, bool) or not isinstance(extra, int) or not 0 <= extra <= 1000:
+            raise ValueError(f"{path.parent}: extra_ids must be a whole number up to 1000, not {extra!r}")
+        engine.add_special_tokens(
+            [AddedToken(f"<extra_id_{number}>", normalized=False) for number in reversed(range(extra))]
+        )
+    special = _special(engine, family, facts)
+    first = {"albert": special.cls, "llama": special.bos}.get(family)
+    last = {"albert": special.sep, "t5": special.eos}.get(family)
+    kind: Kind = "unigram" if proto.algorithm == 1 else "bpe"
+    return _finish(engine, kind, special, first=first, last=last, facts=facts)
+
+
+def _albert_preparation(after: Any, facts: Mapping[str, Any]) -> normalizers.Normalizer:
+    """ALBERT straightens quotes, drops accents and capitals before the model file's own preparation."""
+    steps: list[normalizers.Normalizer] = [normalizers.Replace("``", '"'), normalizers.Replace("''", '"')]
+    if not _flag(facts, "keep_accents", False):
+        steps += [normalizers.NFKD(), normalizers.StripAccents()]
+    if _flag(facts, "do_lower_case", True):
+        steps.append(normalizers.Lowercase())
+    return normalizers.Sequence([*steps, after] if after is not None else steps)
+
+
+def _marian(folder: Path, facts: Mapping[str, Any]) -> tuple[Tokenizer, Tokenizer, tuple[str, ...]]:
+    """Marian: each side cuts with a model of its own, and vocab.json numbers the pieces of both."""
+    if _flag(facts, "separate_vocabs", False):
+        raise ValueError(f"{folder}: separate_vocabs gives each side its own numbers, which is not read here")
+    ids = _numbered(folder / "vocab.json")
+    sides, notes = [], []
+    for name in ("source.spm", "target.spm"):
+        if not (folder / name).is_file():
+            raise ValueError(f"{folder / name} is missing; Marian needs a model for each side")
+        proto = sentencepiece.read_proto(folder / name)
+        if proto.algorithm != 1:
+            raise ValueError(f"{folder / name} is not a unigram model, which Marian's are")
+        lacking = sum(piece.text not in ids for piece in proto.pieces if piece.kind == 1)
+        if lacking:
+            notes.append(f"{lacking} pieces of {name} are not in vocab.json; text with them is cut into smaller pieces")
+        try:
+            engine = sentencepiece.unigram_or_bpe(proto, ids)
+        except ValueError as error:
+            raise ValueError(f"{folder}: {error}") from None
+        codes = [piece for piece in ids if piece.startswith(">>") and piece.endswith("<<")]
+        engine.add_special_tokens([AddedToken(code, normalized=False) for code in codes])
+        special = _special(engine, "marian", facts)
+        sides.append(_finish(engine, "unigram", special, last=special.eos, facts=facts))
+    notes.append("punctuation is not rewritten first, as the published program does where sacremoses is installed")
+    return sides[0], sides[1], tuple(notes)
+
+
+def _finish(
+    engine: tokenizers.Tokenizer,
+    kind: Kind,
+    special: SpecialTokens,
+    *,
+    first: str | None = None,
+    last: str | None = None,
+    facts: Mapping[str, Any],
+) -> Tokenizer:
+    """Put the markers around a text, and tell the library which pieces are special."""
+    marks = [(piece, engine.token_to_id(piece)) for piece in (first, last) if piece is not None]
+    if marks:
+        single = [piece for piece in (first, "$A", last) if piece is not None]
+        pair = [*single, *(f"{piece}:1" for piece in ("$B", last) if piece is not None)]
+        engine.post_processor = processors.TemplateProcessing(
+            single=" ".join(single), pair=" ".join(pair), special_tokens=marks
+        )
+    spelt = [
+        AddedToken(piece, special=True, normalized=False, lstrip=piece == "<mask>") for piece in special.spellings()
+    ]
+    engine.add_special_tokens(spelt)
+    added = facts.get("added_tokens")
+    if isinstance(added, Sequence):
+        engine.add_special_tokens([AddedToken(str(piece), normalized=False) for piece in added])
+    return Tokenizer.from_engine(engine, kind=kind, special=special, special_in_text=True)
+
+
+def _special(engine: tokenizers.Tokenizer, family: str, facts: Mapping[str, Any]) -> SpecialTokens:
+    """How each role is spelt: as the folder says, or as the family has it; a role without a piece is left out."""
+    spelt: dict[str, str] = {}
+    for role in ROLES:
+        value = facts.get(f"{role}_token", SPELT.get(family, {}).get(role))
+        text = value.get("content") if isinstance(value, Mapping) else value
+        if isinstance(text, str) and engine.token_to_id(text) is not None:
+            spelt[role] = text
+    return SpecialTokens(**spelt)
+
+
+def _facts(folder: Path) -> dict[str, Any]:
+    """tokenizer_config.json and special_tokens_map.json together, where they exist."""
+    facts: dict[str, Any] = {}
+    for name in ("special_tokens_map.json", "tokenizer_config.json"):
+        if (folder / name).is_file():
+            facts |= {key: value for key, value in read_json(folder / name).items() if value is not None}
+    if facts.get("auto_map"):
+        raise ValueError(
+            f"{folder / 'tokenizer_config.json'}: auto_map asks for code of its own, and an import never runs any"
+        )
+    return facts
+
+
+def _markers(folder: Path, plain: Mapping[str, Any], source: Tokenizer, config: ModelConfig) -> Markers | None:
+    """What stands around a source and in front of a target, from the vocabulary and the generation settings."""
+    settings = dict(plain)
+    if (folder / "generation_config.json").is_file():
+        settings |= {
+            key: value for key, value in read_json(folder / "generation_config.json").items() if value is not None
+        }
+    start = settings.get("decoder_start_token_id", settings.get("pad_token_id") if config.family == "t5" else None)
+    if start is None:
+        return None
+    limit = config.target_vocab_size or config.vocab_size
+    forced = settings.get("forced_bos_token_id")
+    for name, number in (("decoder_start_token_id", start), ("forced_bos_token_id", forced)):
+        if number is not None and not (isinstance(number, int) and 0 <= number < limit):
+            raise ValueError(f"{folder}: {name} must be an id of the vocabulary, not {number!r}")
+    before, after = surroundings(source)
+    return Markers(
+        before_source=before, after_source=after, start=int(start), forced=() if forced is None else (int(forced),)
+    )
+
+
+def surroundings(tokenizer: Tokenizer) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The ids that a tokenizer puts before and behind a text."""
+    inner = tokenizer.encode("a", add_special=False).ids
+    outer = tokenizer.encode("a").ids
+    for start in range(len(outer) - len(inner) + 1):
+        if outer[start : start + len(inner)] == inner:
+            return outer[:start], outer[start + len(inner) :]
+    return (), ()
+
+
+def _fits(tokenizer: Tokenizer, rows: int, folder: Path) -> None:
+    if tokenizer.vocab_size > rows:
+        raise ValueError(
+            f"{folder}: the vocabulary has ids up to {tokenizer.vocab_size - 1}, but the model has {rows} rows; "
+            "they do not belong together"
+        )
+
+
+def _numbered(path: Path) -> dict[str, int]:
+    ids = read_json(path) if path.is_file() else None
+    if ids is None:
+        raise ValueError(f"{path} is missing")
+    for piece, number in ids.items():
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 1 << 24:
+            raise ValueError(f"{path}: {piece!r} must have a whole number, not {number!r}")
+    return ids
+
+
+def _merges(path: Path, vocabulary: Mapping[str, int]) -> list[tuple[str, str]]:
+    merges = []
+    for number, line in enumerate(_text(path).split("\n"), start=1):
+        if not line.strip() or line.startswith("#version"):
+            continue
+        left, _, right = line.rstrip("\r").partition(" ")
+        if not right or left not in vocabulary or right not in vocabulary or left + right not in vocabulary:
+            raise ValueError(f"{path}, line {number}: {line[:60]!r} does not merge two pieces of vocab.json")
+        merges.append((left, right))
+        if len(merges) > _MOST_MERGES:
+            raise ValueError(f"{path} has more than {_MOST_MERGES:,} lines; refused")
+    return merges
+
+
+def _text(path: Path) -> str:
+    if path.stat().st_size > 64 << 20:
+        raise ValueError(f"{path} has {path.stat().st_size:,} bytes, more than a vocabulary needs; refused")
+    try:
+        return path.read_text(encoding="utf-8", newline="")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8 at byte {error.start}; get it anew") from None
+
+
+def _flag(facts: Mapping[str, Any], key: str, default: bool) -> bool:
+    value = facts.get(key, default)
+    return value if isinstance(value, bool) else default
+
+
+def _reason(error: BaseException) -> str:
+    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
