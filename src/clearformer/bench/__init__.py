@@ -1,0 +1,1 @@
+"""This package beside its peers, in one run: the machine, the work, the race, the table."""

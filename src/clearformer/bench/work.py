@@ -1,0 +1,198 @@
+"""The work: one text, tokenised once, and one set of batches for everybody.
+
+A work folder is the beginning of a training run (`recipe.toml`, `vocabulary/`, `shards/`), from which this package goes
+on as it would for anybody, and beside it the same token ids in the same batches as plain arrays (`batches.npz`,
+`sources.npz`), which the peers read. What is measured is then the training step or the search, not somebody's
+tokeniser.
+"""
+
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from clearformer import bundle, run, settings, storage
+from clearformer.bundle import Bundle
+from clearformer.data.batching import BatchingConfig, DataPlan
+from clearformer.data.shards import ShardedPairs
+from clearformer.data.tokenise import Encoder
+from clearformer.model.account import account
+from clearformer.model.build import build
+from clearformer.model.config import ModelConfig
+from clearformer.recipe import DataConfig, Recipe, find_recipe, model_config, read_recipe
+from clearformer.text.doctor import read_lines
+from clearformer.text.tokenizer import Tokenizer
+from clearformer.text.train import TokenizerConfig
+
+RECIPE = "multi30k-en-de-raw"
+SENTENCES = 1000  # to translate
+NEVER = -10_000.0  # the bias of the end token in the model that is decoded with: only the limit ends a sentence
+LONG_AGO = 1 << 30  # steps between validations and checkpoints: none within a turn
+BATCHES = 64  # of a made-up text, more than any turn gets through
+# Characters that stay as they are through any normalisation, enough for the largest vocabulary.
+CHARACTERS = [chr(code) for first, last in ((0x4E00, 0x9FA5), (0x20000, 0x2A6D6)) for code in range(first, last + 1)]
+NOT_CHARACTERS = 400  # pieces that a vocabulary of characters holds besides: special tokens, bytes, ASCII
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """A prepared folder and what a contender must know of its ids."""
+
+    folder: Path
+    vocab_size: int
+    pad: int
+    bos: int
+    eos: int
+    target_length: float  # the mean, with the end token
+    batch_tokens: int
+
+
+def multi30k(root: Path) -> Work:
+    """Captions, English to German, as they are: the text of the recipe of that name."""
+    path = find_recipe(RECIPE)
+    return prepared(root / RECIPE, read_recipe(path), base=path.parent)
+
+
+def made_up(root: Path, *, length: int, vocab_size: int) -> Work:
+    """Sentences of exactly so many tokens, the end token included: characters drawn evenly, each a piece."""
+    folder = root / f"made-up-{length}-{vocab_size}"
+    recipe = replace(
+        read_recipe(find_recipe(RECIPE)),
+        name=folder.name,
+        vocabulary=TokenizerConfig(kind="character", vocab_size=vocab_size, min_frequency=1),
+        data=DataConfig(train_source="train.a", train_target="train.b", dev_source="dev.a", dev_target="dev.b"),
+    )
+    recipe = replace(recipe, data=replace(recipe.data, max_length=2 * length))
+    if not (folder / "work.json").exists():
+        draw = random.Random(length * vocab_size)
+        alphabet = CHARACTERS[: vocab_size - NOT_CHARACTERS]
+        count = BATCHES * max(1, recipe.training.batch_tokens // length)
+        for name in ("train.a", "train.b", "dev.a", "dev.b"):
+            lines = ("".join(draw.choices(alphabet, k=length - 1)) for _ in range(count if "train" in name else 4))
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return prepared(folder, recipe, base=folder)
+
+
+def prepared(folder: Path, recipe: Recipe, *, base: Path) -> Work:
+    """Make a work folder, or take the one that was made before."""
+    facts = folder / "work.json"
+    if not facts.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        run.keep_recipe(_endless(replace(recipe, data=run.seen_from(folder, recipe.data, base))), folder, resume=False)
+        files = run.locate(recipe.data, base)
+        tokenizer, _ = run.vocabularies(recipe, files, folder / "vocabulary", anew=False)
+        encoder = Encoder(source=tokenizer, target=tokenizer, max_len=recipe.data.max_length)
+        corpus = run.prepare_pairs(files.train, folder / "shards", encoder, resume=False, on_progress=lambda *_: None)
+        _write_batches(folder / "batches.npz", corpus, recipe)
+        _write_sources(folder, tokenizer, base if recipe.data.corpus is None else files.dev_source.parents[1], recipe)
+        storage.write_json(facts, _facts(tokenizer, corpus, recipe))
+    return Work(folder=folder, **storage.read_json(facts))
+
+
+def _endless(recipe: Recipe) -> Recipe:
+    """Steps without a break, each of which is logged: that is where the speed is read from."""
+    steady = replace(
+        recipe.training, steps=LONG_AGO, save_every=LONG_AGO, validate_every=LONG_AGO, log_every=1, average=1
+    )
+    return replace(recipe, training=steady)
+
+
+def _write_batches(path: Path, corpus: ShardedPairs, recipe: Recipe) -> None:
+    """The batches of the first epoch, in the order in which this package takes them."""
+    plan = DataPlan(
+        *corpus.lengths(),
+        config=BatchingConfig(max_tokens=recipe.training.batch_tokens, longest_first=True),
+        seed=recipe.training.seed,
+    )
+    pairs = [corpus[row] for row in range(len(corpus))]
+    rows, ends = _joined(plan.batches(0))
+    sources, source_ends = _joined(source for source, _ in pairs)
+    targets, target_ends = _joined(target for _, target in pairs)
+    arrays = {"source": sources, "source_ends": source_ends, "target": targets, "target_ends": target_ends}
+    np.savez(path, rows=rows, row_ends=ends, **arrays)  # type: ignore[arg-type]
+
+
+def _write_sources(folder: Path, tokenizer: Tokenizer, base: Path, recipe: Recipe) -> None:
+    """The sentences to translate, as text and as ids with their end token."""
+    path = base / (recipe.data.test_source or recipe.data.dev_source)
+    texts = list(read_lines(path))[:SENTENCES]
+    (folder / "sources.txt").write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+    ids, ends = _joined(np.array([*row, tokenizer.eos_id]) for row in tokenizer.ids(texts, add_special=False))
+    np.savez(folder / "sources.npz", source=ids, source_ends=ends)
+
+
+def _joined(rows: Iterable[NDArray[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows end to end, and where each of them ends."""
+    found = [np.asarray(row, dtype=np.int64) for row in rows]
+    return np.concatenate(found), np.cumsum([len(row) for row in found])
+
+
+def _facts(tokenizer: Tokenizer, corpus: ShardedPairs, recipe: Recipe) -> dict[str, Any]:
+    return {
+        "vocab_size": tokenizer.vocab_size,
+        "pad": tokenizer.pad_id,
+        "bos": tokenizer.bos_id,
+        "eos": tokenizer.eos_id,
+        "target_length": float(corpus.lengths()[1].mean()),
+        "batch_tokens": recipe.training.batch_tokens,
+    }
+
+
+def training_job(work: Work, case: str, model: Mapping[str, Any]) -> dict[str, Any]:
+    """What a contender needs to train. model: a recipe's [model] section."""
+    config = configuration(work, model)
+    return {
+        **_description(work, config),
+        "task": "train",
+        "case": case,
+        "changes": [f"model.{key}={value}" for key, value in model.items()],
+        "smoothing": 0.1,
+    }
+
+
+def decoding_job(work: Work, case: str, model: Mapping[str, Any], *, length: int) -> dict[str, Any]:
+    """What a contender needs to translate: sentences, sizes, and a folder with a model of these sizes.
+
+    length: the number of tokens of every translation, so that all engines take as many steps, whatever their weights.
+    """
+    config = configuration(work, model)
+    folder = work.folder / f"model-{'-'.join(map(str, model.values()))}"
+    if not folder.exists():
+        bundle.save(_never_ending(config, work), folder)
+    return {**_description(work, config), "task": "decode", "case": case, "model_folder": str(folder), "length": length}
+
+
+def configuration(work: Work, model: Mapping[str, Any]) -> ModelConfig:
+    """The model that is raced, for the vocabulary of the work."""
+    return model_config(model, vocab_size=work.vocab_size, target_vocab_size=None)
+
+
+def training_operations(work: Work, config: ModelConfig) -> float:
+    """Floating-point operations a target token in training: those of the forward pass, and twice as many backward."""
+    return 3.0 * account(config, length=max(1, round(work.target_length))).flops_per_token
+
+
+def _description(work: Work, config: ModelConfig) -> dict[str, Any]:
+    known = asdict(work) | {"folder": str(work.folder)}
+    sizes = {name: getattr(config, name) for name in ("layers", "dim", "hidden_dim", "vocab_size")}
+    return {"work": known, "model": {**sizes, "heads": config.attention.heads, "dropout": config.dropout.residual}}
+
+
+def _never_ending(config: ModelConfig, work: Work) -> Bundle:
+    """A model of random weights that never chooses the end token by itself."""
+    torch.manual_seed(1)
+    config = replace(config, head=replace(config.head, bias=True))
+    model = build(config)
+    with torch.no_grad():
+        model.head.bias[work.eos] = NEVER  # type: ignore[index, union-attr]
+    recipe = settings.read_toml(work.folder / "recipe.toml")
+    path = work.folder / "vocabulary" / "joint.json"
+    tokenizer = Tokenizer.load(path, storage.read_json(path.with_suffix(".facts.json")))
+    provenance = {"recipe": recipe["name"], "weights": "random: made to be timed, not to be read"}
+    return Bundle(config=config, model=model, tokenizer=tokenizer, provenance=provenance)
