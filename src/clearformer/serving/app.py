@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from clearformer.serving.admission import BusyError
 from clearformer.serving.assets import Assets
+from clearformer.serving.refusal import Refused
 
 
 def new_app(assets: Assets | None = None) -> FastAPI:
@@ -22,6 +23,7 @@ def new_app(assets: Assets | None = None) -> FastAPI:
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     app.exception_handler(RequestValidationError)(_not_understood)
     app.exception_handler(HTTPException)(_refused)
+    app.exception_handler(Refused)(_say_why)
     app.exception_handler(ValueError)(_cannot)
     app.exception_handler(KeyError)(_cannot)
     app.exception_handler(BusyError)(_busy)
@@ -61,5 +63,12 @@ async def _cannot(request: Request, error: Exception) -> Response:
     return sentence(HTTPStatus.UNPROCESSABLE_ENTITY, str(error.args[0]) if error.args else str(error))
 
 
+async def _say_why(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused)
+    told = {"error": str(error), "code": error.code, "values": error.values}
+    return JSONResponse(told, int(HTTPStatus.UNPROCESSABLE_ENTITY))
+
+
 async def _busy(request: Request, error: Exception) -> Response:
-    return sentence(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
+    told = {"error": str(error), "code": "busy", "values": {}}
+    return JSONResponse(told, int(HTTPStatus.SERVICE_UNAVAILABLE))

@@ -86,7 +86,7 @@ class Desk:
     def trace(self, request: asked.Input) -> dict[str, Any]:
         """The tokens of both sides and the likeliest next ones: where a walk through the model begins and ends."""
         look = self._look(request)
-        return {**self.subject.tokens(look), "ids": list(look.target[1:]), "next": self._next(look)}
+        return {**self.subject.tokens(look), "ids": list(look.target[1:]), "predictions": self._predictions(look)}
 
     def values(self, request: asked.ValuesRequest) -> dict[str, Any]:
         """Recorded values by name."""
@@ -190,7 +190,8 @@ class Desk:
             "patterns": [asdict(pattern(head, same_sequence=site.kind != "cross")) for head in weights],
         }
 
-    def _next(self, look: Look) -> list[dict[str, Any]]:
+    def _predictions(self, look: Look) -> list[list[dict[str, Any]]]:
+        """The likeliest tokens after each place; nothing for heads that score no tokens."""
         if self.subject.config.head.kind != "language-model":
             return []
-        return self.writer.likeliest(self.seen.value(look, "logits")[-1:])[0]
+        return self.writer.likeliest(self.seen.value(look, "logits"))

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from clearformer import bundle as bundles
 from clearformer.bundle import Bundle
 from clearformer.model.config import ModelConfig
+from clearformer.serving.refusal import Refused
 from clearformer.studio.spelling import Token, spell
 from clearformer.text.tokenizer import Tokenizer
 
@@ -28,6 +29,14 @@ class Look:
 
     source: tuple[int, ...]
     target: tuple[int, ...] = ()
+
+
+def check_length(count: int, limit: int, code: str = "tokens") -> None:
+    """Refuse more tokens than can be shown."""
+    if count > limit:
+        raise Refused(
+            code, "the text has {count} tokens, more than the {limit} shown here; shorten it", count=count, limit=limit
+        )
 
 
 class Subject:
@@ -68,7 +77,7 @@ class Subject:
             return self._numbers(text)
         ids = self._encode(self.source_tokenizer, text)
         if not ids:
-            raise ValueError("there is nothing to read; write a sentence")
+            raise Refused("empty", "there is nothing to read; write a sentence")
         return self._within_limit(ids)
 
     def _encode(self, tokenizer: Tokenizer, text: str) -> list[int]:
@@ -84,42 +93,36 @@ class Subject:
 
     def _check_text(self, text: str) -> None:
         if not self.reads_tokens:
-            raise ValueError(
-                "this model does not read text; its attention pages need a picture or sound, which come later"
-            )
+            raise Refused("notext", "this model does not read text, so there is nothing to show of a sentence yet")
         if len(text) > MAX_CHARACTERS:
-            raise ValueError(
-                f"the text has {len(text):,} characters, more than the {MAX_CHARACTERS:,} shown here; shorten it"
-            )
+            told = "the text has {count} characters, more than the {limit} shown here; shorten it"
+            raise Refused("characters", told, count=len(text), limit=MAX_CHARACTERS)
 
     def _numbers(self, text: str) -> tuple[int, ...]:
         """Without a tokenizer a text is a row of token numbers."""
         words = text.replace(",", " ").split()
         if not words or not all(word.isascii() and word.isdigit() and len(word) < 10 for word in words):
-            raise ValueError(
-                "this model has no tokenizer; write token numbers "
-                f"from 0 to {self.config.vocab_size - 1}, such as 5 17 3"
-            )
+            told = "this model has no tokenizer; write token numbers from 0 to {limit}, such as 5 17 3"
+            raise Refused("numbers", told, limit=self.config.vocab_size - 1)
         return self._within_limit([int(word) for word in words])
 
     def _within_limit(self, ids: Sequence[int]) -> tuple[int, ...]:
-        if len(ids) > MAX_TOKENS:
-            raise ValueError(f"the text has {len(ids):,} tokens, more than the {MAX_TOKENS:,} shown here; shorten it")
-        highest = max(ids)
-        if highest >= self.config.vocab_size:
-            raise ValueError(f"token {highest} is outside the vocabulary of {self.config.vocab_size} tokens")
+        check_length(len(ids), MAX_TOKENS)
+        self._check_vocabulary(ids, self.config.vocab_size)
         return tuple(ids)
+
+    def _check_vocabulary(self, ids: Sequence[int], size: int) -> None:
+        wrong = next((number for number in ids if not 0 <= number < size), None)
+        if wrong is not None:
+            told = "token {token} is outside the vocabulary of {size} tokens"
+            raise Refused("vocabulary", told, token=wrong, size=size)
 
     def look(self, text: str, target: Sequence[int]) -> Look:
         """What to run: the text, and behind the start symbol the target's ids, or the ids that go on with the text."""
         source = self.read(text)
+        check_length(len(target), MAX_TOKENS)
         size = (self.config.target_vocab_size if self.has_target else None) or self.config.vocab_size
-        if len(target) > MAX_TOKENS:
-            raise ValueError(
-                f"the target has {len(target):,} tokens, more than the {MAX_TOKENS:,} shown here; shorten it"
-            )
-        if any(not 0 <= number < size for number in target):
-            raise ValueError(f"a target token is outside the vocabulary of {size} tokens")
+        self._check_vocabulary(target, size)
         if self.has_target:
             return Look(source, (self.start_id, *target))
         return Look(self._within_limit([*source, *target]))

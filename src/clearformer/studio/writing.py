@@ -21,13 +21,14 @@ from clearformer.decoding.rules import Rules
 from clearformer.decoding.sampling import sample
 from clearformer.decoding.tree import BeamTree, Fate, Node, TreeRecorder
 from clearformer.serving.admission import Turns
+from clearformer.serving.refusal import Refused
 from clearformer.steppers import Seq2SeqStepper, pad_sources
 from clearformer.studio.continuing import ContinuationStepper
 from clearformer.studio.packing import pack
 from clearformer.studio.seen import Seen
 from clearformer.studio.sites import sites_of
 from clearformer.studio.spelling import spell
-from clearformer.studio.subject import Subject
+from clearformer.studio.subject import Subject, check_length
 from clearformer.translator import DecodingConfig
 
 MAX_SEARCHED = 256  # tokens of a source: a search takes time with every token that it writes
@@ -98,7 +99,7 @@ class Writer:
     def tree(self, text: str, choices: Choices, prefix: Sequence[int]) -> dict[str, Any]:
         """Every candidate of the beam search, the answer, and which leaf it is."""
         if self.task == "read":
-            raise ValueError("this model writes nothing, so there is no search to show")
+            raise Refused("silent", "this model writes nothing, so there is no search to show")
         source = self.subject.read(text)
         recorder = TreeRecorder()
         with self._turns.mine():
@@ -160,10 +161,7 @@ class Writer:
 
     def _parts(self, source: tuple[int, ...], choices: Choices) -> tuple[Any, Any, Rules, int]:
         """Stepper, its source, the rules and the greatest length: as `Translator` has them."""
-        if len(source) > MAX_SEARCHED:
-            raise ValueError(
-                f"the text has {len(source)} tokens, more than the {MAX_SEARCHED} written from; shorten it"
-            )
+        check_length(len(source), MAX_SEARCHED, "searched")
         tokenizer = self.subject.target_tokenizer
         assert tokenizer is not None
         special = tokenizer.special_ids

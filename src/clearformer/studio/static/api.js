@@ -1,0 +1,47 @@
+// Questions to the server. Answers about the model never change, so a few are remembered; errors are sentences.
+
+import { t } from "./i18n.js";
+
+const remembered = new Map();
+const ROOM = 80;
+let prepared = null;
+
+// An answer that says no, in words that can be shown.
+export class Refusal extends Error {}
+
+// Offline pages carry the answers that they need.
+export function prepareAnswers(answers) {
+  prepared = answers;
+}
+
+export async function ask(path, body = null, { fresh = false, signal = null } = {}) {
+  const key = body === null ? path : `${path} ${JSON.stringify(body)}`;
+  if (prepared !== null) {
+    if (key in prepared) return prepared[key];
+    throw new Refusal(t("error.offline"));
+  }
+  if (!fresh && remembered.has(key)) return remembered.get(key);
+  const answer = await fetchAnswer(path, body, signal);
+  if (!fresh) remember(key, answer);
+  return answer;
+}
+
+function remember(key, answer) {
+  remembered.set(key, answer);
+  if (remembered.size > ROOM) remembered.delete(remembered.keys().next().value);
+}
+
+async function fetchAnswer(path, body, signal) {
+  const request = body === null ? {} : { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  let response;
+  try {
+    response = await fetch(path, { ...request, signal });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Refusal(t("error.gone"));
+  }
+  const answer = await response.json().catch(() => ({ error: t("error.garbled") }));
+  if (response.status === 413) throw new Refusal(t("server.large", { limit: "1,000,000" }));
+  if (!response.ok) throw new Refusal(answer.code ? t(`server.${answer.code}`, answer.values) : answer.error ?? t("error.garbled"));
+  return answer;
+}

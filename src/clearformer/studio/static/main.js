@@ -1,0 +1,97 @@
+// The shell: which page is shown, in which language and light.
+
+import { ask } from "./api.js";
+import { h, replace } from "./dom.js";
+import { short } from "./format.js";
+import { headsPage } from "./heads.js";
+import { language, preferredLanguage, setLanguage, t } from "./i18n.js";
+import { modelPage } from "./model.js";
+import { positionsPage } from "./positions.js";
+import { exampleFor, message } from "./sentence.js";
+import { chosen, keep, restore } from "./store.js";
+import { trainingPage } from "./training.js";
+import { translatePage } from "./translate.js";
+import { treePage } from "./tree.js";
+import { walkPage } from "./walk.js";
+
+const PAGES = { translate: translatePage, walk: walkPage, heads: headsPage, tree: treePage, training: trainingPage, model: modelPage, positions: positionsPage };
+
+let model = null;
+let leave = null; // what the present page wants done before another one comes
+
+function pageName() {
+  const name = location.hash.replace(/^#\//, "");
+  return name in PAGES ? name : "translate";
+}
+
+function draw({ keepFocus = false } = {}) {
+  const name = pageName();
+  const focused = keepFocus ? document.activeElement?.id : null;
+  leave?.();
+  document.title = `${t(`page.${name}`)} · Clearformer`;
+  document.documentElement.dataset.theme = chosen.theme;
+  const main = h("main", { id: "main", tabindex: "-1" });
+  replace(document.body, h("a", { class: "skip", href: "#main", onclick: (event) => {
+    event.preventDefault();
+    main.focus();
+  } }, t("shell.skip")), header(), navigation(name), main, footer());
+  leave = null;
+  try {
+    const page = PAGES[name](model, (action) => {
+      leave = action;
+    });
+    main.append(page);
+  } catch (error) {
+    main.append(message(error, () => draw()));
+    console.error(error);
+  }
+  if (focused) document.getElementById(focused)?.focus();
+}
+
+function header() {
+  const facts = [model.name, model.family, t(`shape.${model.shape}`), t("shell.parameters", { count: short(model.parameters) })];
+  return h("header", { class: "top" },
+    h("div", {}, h("p", { class: "wordmark" }, "Clearformer"), h("p", { class: "model-facts" }, facts.join(" · "))),
+    h("div", { class: "switches" },
+      h("button", { type: "button", id: "switch-language", class: "quiet", lang: language() === "zh" ? "en" : "zh-Hans", onclick: () => {
+        chosen.language = language() === "zh" ? "en" : "zh";
+        setLanguage(chosen.language);
+        keep();
+        draw({ keepFocus: true });
+      } }, language() === "zh" ? "English" : "中文"),
+      h("button", { type: "button", id: "switch-theme", class: "quiet", onclick: () => {
+        const order = ["auto", "light", "dark"];
+        chosen.theme = order[(order.indexOf(chosen.theme) + 1) % order.length];
+        keep();
+        draw({ keepFocus: true });
+      } }, t(`theme.${chosen.theme}`))));
+}
+
+function navigation(current) {
+  return h("nav", { class: "pages", "aria-label": t("shell.pages") }, h("ul", {}, Object.keys(PAGES).map((name) => h("li", {}, h("a", { href: `#/${name}`, "aria-current": name === current ? "page" : null }, t(`page.${name}`))))));
+}
+
+function footer() {
+  return h("footer", { class: "bottom" }, h("p", {}, t("shell.footer")));
+}
+
+async function start() {
+  restore();
+  setLanguage(chosen.language ?? preferredLanguage());
+  document.documentElement.dataset.theme = chosen.theme;
+  try {
+    model = await ask("/api/model", null, { fresh: true });
+  } catch (error) {
+    replace(document.body, h("main", {}, h("h1", {}, "Clearformer"), message(error, start)));
+    return;
+  }
+  chosen.text ??= exampleFor(model);
+  draw();
+  addEventListener("hashchange", () => {
+    draw();
+    scrollTo(0, 0);
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => draw());
+}
+
+start();

@@ -1,0 +1,113 @@
+// The sentence that all pages look at, and the places where pages show that something went wrong.
+
+import { Refusal } from "./api.js";
+import { h, newId, replace, settle } from "./dom.js";
+import { t } from "./i18n.js";
+import { chosen } from "./store.js";
+
+const EXAMPLES = { en: "Two dogs play in the snow.", fr: "Deux chiens jouent dans la neige.", de: "Zwei Hunde spielen im Schnee.", zh: "两只狗在雪地里玩耍。" };
+
+export function exampleFor(model) {
+  if (!model.has_tokenizer) return "5 17 3 8";
+  if (model.task === "generate") return "Once upon a time";
+  return EXAMPLES[model.source_language] ?? EXAMPLES.en;
+}
+
+// onchange: called when typing has paused.
+export function sentenceBox(model, onchange) {
+  const id = newId("sentence");
+  const later = settle(220, () => onchange());
+  const box = h("textarea", {
+    id, rows: 2, spellcheck: "false", dir: "auto", lang: model.source_language,
+    oninput: () => {
+      chosen.text = box.value;
+      chosen.alternative = null;
+      chosen.prefix = [];
+      chosen.node = null;
+      chosen.cell = null;
+      later();
+    },
+  });
+  box.value = chosen.text ?? "";
+  return h("div", { class: "sentence" }, h("label", { for: id }, t(model.has_tokenizer ? "sentence" : "sentence.ids")), box);
+}
+
+// A part of a page that waits for an answer: shows that it waits, then the answer, or why there is none.
+export class Waiting {
+  constructor(name) {
+    this.element = h("div", { class: "waiting", "data-part": name });
+    this.turn = 0;
+  }
+
+  // work(): a promise of something; show(answer): elements. Only the newest question is answered.
+  async fill(work, show) {
+    this.turn += 1;
+    const turn = this.turn;
+    this.element.setAttribute("aria-busy", "true");
+    try {
+      const answer = await work();
+      if (turn === this.turn) replace(this.element, await show(answer));
+    } catch (error) {
+      if (turn === this.turn) replace(this.element, message(error, () => this.fill(work, show)));
+      if (!(error instanceof Refusal)) console.error(error);
+    } finally {
+      if (turn === this.turn) this.element.removeAttribute("aria-busy");
+    }
+  }
+
+  clear() {
+    this.turn += 1;
+    replace(this.element);
+  }
+}
+
+export function message(error, again = null) {
+  const text = error instanceof Refusal ? error.message : t("error.page", { reason: error.message });
+  return h("div", { class: "message", role: "alert" }, h("p", {}, text), again ? h("button", { type: "button", onclick: again }, t("error.again")) : null);
+}
+
+export function note(text) {
+  return h("p", { class: "note" }, text);
+}
+
+// A row of choices of which one holds.
+export function segmented(name, options, value, onchange) {
+  const group = newId("choice");
+  return h("fieldset", { class: "segmented" }, h("legend", {}, name),
+    options.map(([option, text]) => {
+      const id = newId("option");
+      const radio = h("input", { type: "radio", name: group, id, value: option, onchange: () => onchange(option) });
+      radio.checked = option === value;
+      return [radio, h("label", { for: id }, text)];
+    }));
+}
+
+export function numberField(name, value, { min, max, step = 1 }, onchange) {
+  const id = newId("number");
+  const field = h("input", { type: "number", id, min, max, step, onchange: () => {
+    const wanted = Number(field.value);
+    const allowed = Math.min(max, Math.max(min, Number.isFinite(wanted) ? wanted : min));
+    field.value = allowed;
+    onchange(allowed);
+  } });
+  field.value = value;
+  return h("span", { class: "field" }, h("label", { for: id }, name), field);
+}
+
+export function selectField(name, options, value, onchange) {
+  const id = newId("select");
+  const field = h("select", { id, onchange: () => onchange(field.value) }, options.map(([option, text]) => h("option", { value: option }, text)));
+  field.value = value;
+  return h("span", { class: "field" }, h("label", { for: id }, name), field);
+}
+
+export function slider(name, value, { min, max, step = 1 }, oninput, say = String) {
+  const id = newId("slider");
+  const output = h("output", { for: id }, say(value));
+  const field = h("input", { type: "range", id, min, max, step, oninput: () => {
+    output.textContent = say(Number(field.value));
+    oninput(Number(field.value));
+  } });
+  field.value = value;
+  return h("span", { class: "field" }, h("label", { for: id }, name), field, output);
+}

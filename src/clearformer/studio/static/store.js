@@ -1,0 +1,44 @@
+// What the person has chosen: kept while pages change, and a little of it between visits.
+
+const KEPT = "clearformer-studio";
+
+export const chosen = {
+  language: null,
+  theme: "auto",
+  text: null,
+  settings: { method: "beam", beam: 4, alpha: 0.6, temperature: 1, top_k: 0, top_p: 1, seed: 0, max_new: 40 },
+  alternative: null,
+  site: null,
+  head: 0,
+  view: "matrix",
+  cell: null,
+  feature: 0,
+  step: 0,
+  walkHead: 0,
+  prefix: [],
+  node: null,
+  showCut: true,
+  runs: null,
+  checkpoint: null,
+  runSite: null,
+  pair: 0,
+  position: 8,
+};
+
+export function restore() {
+  try {
+    const { language, theme } = JSON.parse(localStorage.getItem(KEPT) ?? "{}");
+    if (language) chosen.language = language;
+    if (theme) chosen.theme = theme;
+  } catch {
+    // a browser that keeps nothing still shows everything
+  }
+}
+
+export function keep() {
+  try {
+    localStorage.setItem(KEPT, JSON.stringify({ language: chosen.language, theme: chosen.theme }));
+  } catch {
+    // as above
+  }
+}

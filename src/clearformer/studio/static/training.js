@@ -1,0 +1,119 @@
+// Runs as curves, also while they go on; sample translations over time; one sentence's attention over checkpoints.
+
+import { ask } from "./api.js";
+import { chart, chartTable } from "./chart.js";
+import { h, newId, replace } from "./dom.js";
+import { figure } from "./figure.js";
+import { count, number } from "./format.js";
+import { siteName } from "./heads.js";
+import { t } from "./i18n.js";
+import { matrix } from "./matrix.js";
+import { message, note, selectField, sentenceBox, slider, Waiting } from "./sentence.js";
+import { chosen } from "./store.js";
+import { unpack } from "./tensor.js";
+import { label, shortLabel } from "./tokens.js";
+
+const EVERY = 4000; // milliseconds between looks at runs that go on
+const CURVES = [["train_loss", false], ["validation_loss", false], ["bleu", false], ["learning_rate", false], ["tokens_per_second", false], ["gradient_norm", true]];
+
+export function trainingPage(model, leave) {
+  const list = h("div", { class: "run-list" });
+  const figures = h("div", { "data-part": "curves" });
+  const samples = h("div", {});
+  const attention = h("div", {});
+  let timer = 0;
+  let left = false;
+  leave(() => {
+    left = true;
+    clearTimeout(timer);
+  });
+
+  async function refresh({ whole = false } = {}) {
+    try {
+      const runs = await ask("/api/runs", null, { fresh: true });
+      if (left) return;
+      if (!runs.length) {
+        replace(list, note(t("training.none")));
+        return;
+      }
+      if (chosen.runs === null || !chosen.runs.some((id) => runs.some((run) => run.id === id))) chosen.runs = [(runs.find((run) => !run.finished) ?? runs.at(-1)).id];
+      replace(list, chooser(runs, () => refresh({ whole: true })));
+      const found = await Promise.all(chosen.runs.map((id) => ask(`/api/runs/${id}`, null, { fresh: true })));
+      if (left) return;
+      const open = [...figures.querySelectorAll("details")].map((details) => details.open);
+      replace(figures, h("div", { class: "charts" }, CURVES.map(([name, log]) => curve(name, log, found))));
+      figures.querySelectorAll("details").forEach((details, place) => {
+        details.open = open[place] ?? false;
+      });
+      if (whole) {
+        replace(samples, sampleTable(found));
+        replace(attention, overCheckpoints(model, found));
+      }
+      if (found.some((run) => !run.finished)) timer = setTimeout(refresh, EVERY);
+    } catch (error) {
+      if (!left) replace(list, message(error, () => refresh({ whole: true })));
+    }
+  }
+  refresh({ whole: true });
+  return h("div", {}, h("h2", {}, t("training.title")), h("p", { class: "lead" }, t("training.lead")), list, figures, samples, attention);
+}
+
+function chooser(runs, onchange) {
+  return h("fieldset", { class: "runs" }, h("legend", {}, t("training.runs")), runs.map((run) => {
+    const id = newId("run");
+    const box = h("input", { type: "checkbox", id, onchange: () => {
+      chosen.runs = box.checked ? [...chosen.runs, run.id] : chosen.runs.filter((one) => one !== run.id);
+      onchange();
+    } });
+    box.checked = chosen.runs.includes(run.id);
+    const state = run.finished ? t("training.finished") : t("training.going");
+    return h("span", { class: "run" }, box, h("label", { for: id }, `${run.name} · ${count(run.step)}${run.steps ? ` / ${count(run.steps)}` : ""} · ${state}`));
+  }));
+}
+
+function curve(name, log, runs) {
+  const series = runs.map((run) => ({ name: run.name, points: run.curves[name], dots: run.curves[name].length < 40 }));
+  const title = t(`training.${name}`);
+  if (series.every((one) => one.points.length === 0)) return null;
+  return figure({ name: `training-${name}`, title, content: h("div", { class: "scroller" }, chart({ series, label: title, xAxis: t("training.step"), yAxis: title, log })), table: () => chartTable(series, t("training.step")) });
+}
+
+function sampleTable(runs) {
+  const rows = runs.flatMap((run) => run.samples.flatMap(({ step, texts }) => texts.map((text) => [run.name, step, text])));
+  if (!rows.length) return null;
+  return h("section", {}, h("h3", {}, t("training.samples")), h("div", { class: "table-holder tall", tabindex: "0", role: "region", "aria-label": t("training.samples") }, h("table", {},
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("training.run")), h("th", { scope: "col" }, t("training.step")), h("th", { scope: "col" }, t("training.sample")))),
+    h("tbody", {}, rows.map(([run, step, text]) => h("tr", {}, h("th", { scope: "row" }, run), h("td", {}, count(step)), h("td", {}, h("bdi", {}, text))))))));
+}
+
+function overCheckpoints(model, runs) {
+  const run = runs.find((one) => one.checkpoints.length > 0);
+  if (!run) return null;
+  const place = new Waiting("checkpoint");
+  const steps = run.checkpoints;
+  let index = steps.length - 1;
+  const update = () => place.fill(() => ask("/api/checkpoint", { run: run.id, step: steps[index], text: chosen.text, target: null }, { fresh: true }), (found) => showCheckpoint(found, steps[index], update));
+  const controls = steps.length > 1 ? slider(t("training.checkpoint"), index, { min: 0, max: steps.length - 1 }, (value) => {
+    index = value;
+    update();
+  }, (value) => count(steps[value])) : null;
+  update();
+  return h("section", {}, h("h3", {}, t("training.attention", { run: run.name })), h("p", { class: "caption" }, t("training.attention.about")), sentenceBox(model, update), controls, place.element);
+}
+
+function showCheckpoint(found, step, update) {
+  const sites = found.sites.map((site) => ({ ...site, stack: site.name.split(".")[0], layer: Number(/\d+/.exec(site.name)?.[0] ?? 0) }));
+  const site = sites.find((one) => one.name === chosen.runSite) ?? sites.findLast((one) => one.kind === "cross") ?? sites[0];
+  const weights = unpack(site.weights);
+  const own = site.stack === "decoder" && found.target.length ? found.target : found.source;
+  const keys = site.kind === "cross" ? found.source : own;
+  const view = matrix({ rows: own.map((token) => shortLabel(token)), columns: keys.map((token) => shortLabel(token)), values: weights.values, rowAxis: t("heads.query"), columnAxis: t("heads.key"), label: siteName(site), hidden: site.kind === "masked" ? (row, column) => column > row : null, say: (row, column, value) => t("heads.cell", { query: label(own[row]), key: label(keys[column]), weight: number(value) }) });
+  return [
+    selectField(t("training.site"), sites.map((one) => [one.name, siteName(one)]), site.name, (name) => {
+      chosen.runSite = name;
+      update();
+    }),
+    found.text ? h("p", { class: "tokens result" }, h("bdi", {}, found.text)) : null,
+    figure({ name: `checkpoint-${step}`, title: t("training.at", { site: siteName(site), step: count(step) }), content: view.element, table: () => view.table(), drawing: () => view.drawing() }),
+  ];
+}
