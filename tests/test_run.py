@@ -13,6 +13,8 @@ from clearformer.data.corpora import CorpusError
 from clearformer.model.build import build
 from clearformer.recipe import DataConfig, model_config, read_recipe
 from clearformer.training.distributed import Ranks
+from clearformer.training.loop import Loop
+from clearformer.training.loss import cross_entropy
 from clearformer.training.record import read_records
 from flows.numbers import write_recipe
 
@@ -77,6 +79,33 @@ def test_a_target_s_padding_never_matters(recipe, tmp_path):
         alone = [run.translation_loss(model, collate_pairs([pair], **special), smoothing=0.1) for pair in pairs]
     assert together.tokens == sum(loss.tokens for loss in alone)
     torch.testing.assert_close(together.total, sum(loss.total for loss in alone))
+
+
+def losses(recipe, folder, *, lanes, loss=None):
+    """The first losses of a run."""
+    made, corpus, data = prepared(recipe, folder)
+    task = run.translation_task(recipe, made, corpus, data, Ranks())
+    task = task if loss is None else replace(task, loss=loss)
+    config = replace(recipe.training, lanes=lanes, steps=12)
+    loop = Loop(made.model, task, config, lambda step: 0.002, folder / "run", Ranks())
+    return [loop.update()[0] for _ in range(12)]
+
+
+def readable_loss(model, batch):
+    logits = model(batch.source, batch.target_in, source_keep=batch.source_keep)
+    return cross_entropy(logits, batch.target_out, batch.target_keep, smoothing=0.1)
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.3])
+def test_the_fast_step_follows_the_readable_one(recipe, tmp_path, dropout):
+    """All logits at once through the model's front door, or block by block: one loss curve."""
+    sites = {"embedding": dropout, "residual": dropout}
+    recipe = replace(recipe, model=recipe.model | {"dropout": sites})
+    readable = losses(recipe, tmp_path, lanes=1, loss=readable_loss)
+    assert losses(recipe, tmp_path, lanes=1) == pytest.approx(readable, abs=2e-4)
+    if not dropout:  # each lane draws its own random bits
+        assert losses(recipe, tmp_path, lanes=3) == pytest.approx(readable, abs=2e-4)
+    assert readable[-1] < readable[0] - 0.5
 
 
 def test_two_vocabularies_are_two(recipe, tmp_path):

@@ -35,12 +35,14 @@ from clearformer.recipe import DataConfig, Recipe, model_config
 from clearformer.text.doctor import Severity, examine, read_lines
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.text.train import train_from
+from clearformer.training.allocator import keep_freed_memory
 from clearformer.training.checkpoint import finished_weights
 from clearformer.training.distributed import Ranks
 from clearformer.training.loop import Loop, Report, Task
-from clearformer.training.loss import Loss, cross_entropy, perplexity, r_drop
+from clearformer.training.loss import Loss, perplexity, r_drop
 from clearformer.training.memory import estimate
 from clearformer.training.optimiser import average
+from clearformer.training.projected_loss import projected_cross_entropy
 from clearformer.training.schedule import make_schedule
 from clearformer.training.signals import Stop
 from clearformer.translator import Translator
@@ -63,6 +65,7 @@ def train(
     if not resume and (out / "checkpoints").exists():
         raise ValueError(f"{out} holds a run already; go on with --resume, or choose another --out")
     data = locate(recipe.data, base)  # before anything is made on disk
+    keep_freed_memory()
     ranks = Ranks()
     if resume and ranks.count == 1 and not out.exists():  # torchrun's restarts say --resume from the first launch on
         raise ValueError(f"there is no run in {out} to go on with; leave --resume out to begin one")
@@ -273,6 +276,7 @@ def translation_task(recipe: Recipe, made: Bundle, corpus: ShardedPairs, data: F
         validate=Validation(recipe, made, data),
         # Of equal BLEU (0 at the start, 100 on easy text) the lower loss is better; a real difference outweighs it.
         better=lambda scores: float(scores["bleu"]) - 1e-5 * float(scores["loss"]),
+        split=Batch.split,
     )
 
 
@@ -291,14 +295,15 @@ def translation_loss(model: nn.Module, batch: Batch, *, smoothing: float, diverg
     """Cross-entropy of the next target token. Right padding needs no target mask: no token looks ahead."""
     wanted = batch.target_out[batch.target_keep]
 
-    def logits() -> Tensor:
-        states = model.states(batch.source, batch.target_in, source_keep=batch.source_keep)  # type: ignore[operator]
-        scored: Tensor = model.head(states[batch.target_keep])  # type: ignore[operator]
-        return scored  # N V: padding is never scored against the whole vocabulary
+    def states() -> Tensor:
+        made: Tensor = model.states(batch.source, batch.target_in, source_keep=batch.source_keep)  # type: ignore[operator]
+        return made[batch.target_keep]  # N D: padding is never scored against the whole vocabulary
 
+    head: Any = model.head
     if not divergence:
-        return cross_entropy(logits(), wanted, smoothing=smoothing)
-    return r_drop(logits(), logits(), wanted, smoothing=smoothing, weight=divergence)
+        features, table, bias = head.projection(states())
+        return projected_cross_entropy(features, table, bias, wanted, smoothing=smoothing)
+    return r_drop(head(states()), head(states()), wanted, smoothing=smoothing, weight=divergence)
 
 
 class Validation:

@@ -117,3 +117,9 @@ def test_too_little_text_is_refused(tmp_path, capsys):
     arguments = ["--source", str(tmp_path / "few.en"), "--target", str(tmp_path / "few.de")]
     assert main(["train", *arguments, "--out", str(tmp_path / "out")]) == 1
     assert "few.en and few.de have 50 pairs fit for training, but at least 100 are needed" in capsys.readouterr().err
+
+
+def test_changes_may_stand_behind_the_options(capsys):
+    """argparse takes positional words in one piece; a person writes the change that came to mind last at the end."""
+    assert main(["train", "sample", "--out", "nowhere", "training.stepz=3"]) == 1
+    assert "stepz" in capsys.readouterr().err

@@ -11,7 +11,13 @@ from flows import killing
 from flows.numbers import write_recipe
 
 # 600 pairs in batches of 400 tokens: an epoch is nine micro-batches, so 24 steps of two pass the end of five of them.
-EVERYTHING = ("training.accumulate=2", "training.r_drop=1.0", "training.optimiser.ema=0.9", "training.average=2")
+EVERYTHING = (
+    "training.accumulate=2",
+    "training.lanes=2",
+    "training.r_drop=1.0",
+    "training.optimiser.ema=0.9",
+    "training.average=2",
+)
 POISON = {26, 27, 28, 29, 30, 31, 32, 33, 34, 35}  # five bad updates of two after step 13: back to step 10
 
 

@@ -136,10 +136,10 @@ def test_dropout_sites_are_separate():
     rates = DropoutConfig(embedding=0.1, attention=0.2, activation=0.3, residual=0.4)
     model = build(configured("transformer", dropout=rates))
     layer = model.decoder.layers[0]
-    assert model.decoder.front.dropout.p == 0.1
+    assert model.decoder.front.dropout.rate == 0.1
     assert layer.self_attn.dropout == layer.cross_attn.dropout == 0.2
-    assert layer.ffn.dropout.p == 0.3
-    assert layer.self_attn_residual.dropout.p == layer.ffn_residual.dropout.p == 0.4
+    assert layer.ffn.dropout.rate == 0.3
+    assert layer.self_attn_residual.dropout.rate == layer.ffn_residual.dropout.rate == 0.4
 
 
 def test_attention_choices_arrive():

@@ -18,6 +18,7 @@ from clearformer.cli.usage import UsageError
 
 VERBS = {
     "train": "train a model from a recipe, or from two text files",
+    "distill": "train a smaller, faster model on a teacher's output",
     "translate": "translate sentences, a file, or standard input",
     "evaluate": "score a model's translations: BLEU, chrF2, perplexity",
     "score": "log-probability of given translations, token by token",
@@ -35,7 +36,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     verb = next((word for word in given if not word.startswith("-")), None)
     parser = _parser(verb)
-    chosen = parser.parse_args(given)
+    chosen, late = parser.parse_known_args(given)
+    if late and (not hasattr(chosen, "words") or any(word.startswith("-") for word in late)):
+        parser.error(f"unrecognized arguments: {' '.join(late)}")
+    if late:  # words behind an option: argparse takes a list of words in one piece only
+        chosen.words += late
     if chosen.verb is None:
         parser.print_help()
         return 2

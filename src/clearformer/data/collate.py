@@ -43,6 +43,22 @@ class Batch(_Movable):
     target_keep: Tensor  # B T
     tokens: int  # real tokens in target_out: what a summed loss is divided by
 
+    def split(self, count: int) -> list["Batch"]:
+        """Deal the rows out like cards; each part is as wide as its own longest row. Fewer parts than rows at most."""
+        return [self._rows(slice(start, None, count)) for start in range(min(count, len(self.source)))]
+
+    def _rows(self, rows: slice) -> "Batch":
+        source_keep, target_keep = self.source_keep[rows], self.target_keep[rows]
+        wide, high = int(source_keep.sum(dim=1).max()), int(target_keep.sum(dim=1).max())  # padding stands on the right
+        return Batch(
+            source=self.source[rows, :wide],
+            source_keep=source_keep[:, :wide],
+            target_in=self.target_in[rows, :high],
+            target_out=self.target_out[rows, :high],
+            target_keep=target_keep[:, :high],
+            tokens=int(target_keep.sum()),
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class BlockBatch(_Movable):

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from clearformer.model import masks
 from clearformer.model.cache import LayerCache
+from clearformer.model.dropout import drop
 from clearformer.model.positions import NoPosition
 from clearformer.model.trace import note, notes_of
 from clearformer.model.view import View
@@ -77,7 +78,7 @@ def gather(scores: Tensor, v: Tensor, *, mask: Tensor | None, dropout: float, no
     if notes:
         notes("masked", masked)
         notes("weights", weights)
-    return F.dropout(weights, dropout) @ share(v, scores.size(1))
+    return drop(weights, dropout) @ share(v, scores.size(1))
 
 
 def attend_fused(
@@ -93,9 +94,9 @@ def attend_fused(
     """The same as `attend`, by PyTorch's scaled-dot-product attention, which never stores the weights."""
     if mask is not None:
         masks.check(mask)  # the kernel would take floats for a bias
-    if q.size(2) == 1 and q.device.type == "cpu":
+    if q.device.type == "cpu" and (q.size(2) == 1 or dropout):
         # A single query is no faster there, and each thread's scratch memory lies differently: a row's last bits would
-        # depend on its place in the batch.
+        # depend on its place in the batch. And there is no fused kernel that drops weights.
         return attend(q, k, v, mask=mask, bias=bias, scale=scale, dropout=dropout)
     if bias is not None:
         allowed = torch.ones((), dtype=torch.bool, device=q.device) if mask is None else mask

@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from clearformer.model.dropout import Dropout
 from clearformer.model.frontends import Embedded
 from clearformer.model.positions import NoPosition
 from clearformer.model.trace import note
@@ -80,7 +81,7 @@ class CodeFrontend(nn.Module):
     def __init__(self, bottleneck: int, dim: int, position: NoPosition, dropout: float = 0.0) -> None:
         super().__init__()
         self.widen = nn.Linear(bottleneck, dim)
-        self.position, self.dropout = position, nn.Dropout(dropout)
+        self.position, self.dropout = position, Dropout(dropout)
 
     def forward(self, code: Tensor, keep: Tensor | None, positions: Tensor) -> Embedded:
         """code: B Z, positions: 1 T; returns B T D."""

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from clearformer.model import masks
 from clearformer.model.attention import attend, attend_fused, merge, split
 from clearformer.model.cache import Places
+from clearformer.model.dropout import Dropout
 from clearformer.model.trace import note, notes_of
 from clearformer.model.view import Memory, number
 
@@ -31,7 +32,7 @@ class GatedConvolution(nn.Module):
     def __init__(self, dim: int, kernel: int, dropout: float = 0.0) -> None:
         super().__init__()
         self.conv = nn.Conv1d(dim, 2 * dim, kernel)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         # A gate lets a quarter of the variance pass: start four times as large (Gehring et al., 2017, A.3).
         nn.init.normal_(self.conv.weight, std=math.sqrt(4 * (1 - dropout) / (kernel * dim)))
         if self.conv.bias is not None:
@@ -201,7 +202,7 @@ class ConvolutionalDecoder(nn.Module):
         self.front = front
         self.layers = nn.ModuleList(layers)
         self.reach = kernel - 1
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(
         self, tokens: Tensor, memory: Memory, *, keep: Tensor | None = None, cache: ConvolutionCache | None = None

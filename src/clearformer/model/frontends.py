@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from clearformer.model.dropout import Dropout
 from clearformer.model.positions import NoPosition
 from clearformer.model.trace import note
 from clearformer.model.view import check_keep, number
@@ -58,7 +59,7 @@ class TokenFrontend(nn.Module):
         self.position = position if position is not None else NoPosition()
         self.norm = norm if norm is not None else nn.Identity()
         self.widen = nn.Linear(width, dim) if embed_dim is not None else nn.Identity()
-        self.dropout, self.scale = nn.Dropout(dropout), scale
+        self.dropout, self.scale = Dropout(dropout), scale
 
     def forward(
         self, tokens: Tensor, keep: Tensor | None = None, positions: Tensor | None = None, types: Tensor | None = None
@@ -144,7 +145,7 @@ class PatchFrontend(nn.Module):
         self.patch_proj = nn.Linear(channels * patch * patch, dim)
         self.class_token = nn.Parameter(torch.zeros(1, 1, dim))
         self.position = position if position is not None else NoPosition()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     @property
     def patches(self) -> int:
@@ -178,7 +179,7 @@ class SoundFrontend(nn.Module):
         self.narrow = nn.Conv1d(mels, dim, kernel_size=3, padding=1)
         self.halve = nn.Conv1d(dim, dim, kernel_size=3, stride=2, padding=1)
         self.position = position if position is not None else NoPosition()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, frames: Tensor, keep: Tensor | None = None, positions: Tensor | None = None) -> Embedded:
         """frames: B T mels; keep: B T. Returns ⌈T/2⌉ vectors."""

@@ -10,6 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from clearformer.model.dropout import Dropout
 from clearformer.model.frontends import unpatchify
 
 
@@ -51,7 +52,11 @@ class LanguageModel(nn.Module):
 
     def forward(self, states: Tensor, keep: Tensor | None = None) -> Tensor:
         """Returns logits B T V."""
-        return F.linear(self.transform(states) * self.scale, self.table, self.bias)
+        return F.linear(*self.projection(states))
+
+    def projection(self, states: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
+        """The last product's operands, for a loss that makes only some of its rows at a time."""
+        return self.transform(states) * self.scale, self.table, self.bias
 
 
 class SequenceClass(nn.Module):
@@ -71,7 +76,7 @@ class SequenceClass(nn.Module):
         super().__init__()
         self.pooler, self.activation = nn.Linear(dim, dim) if pooler else None, activation
         self.pool: Callable[[Tensor, Tensor | None], Tensor] = {"first": _first, "last": _last, "mean": _mean}[pool]
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.classify = nn.Linear(dim, classes, bias=bias)
 
     def forward(self, states: Tensor, keep: Tensor | None = None) -> Tensor:
@@ -87,7 +92,7 @@ class TokenTags(nn.Module):
 
     def __init__(self, dim: int, classes: int, *, dropout: float = 0.0) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.classify = nn.Linear(dim, classes)
 
     def forward(self, states: Tensor, keep: Tensor | None = None) -> Tensor:

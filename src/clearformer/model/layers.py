@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from clearformer.model.attention import Attention
 from clearformer.model.cache import FixedCache, GrowingCache
+from clearformer.model.dropout import Dropout
 from clearformer.model.trace import note
 from clearformer.model.view import Memory, View
 
@@ -42,7 +43,7 @@ class FeedForward(nn.Module):
         super().__init__()
         self.up_proj = nn.Linear(dim, hidden_dim, bias=bias)
         self.down_proj = nn.Linear(hidden_dim, dim, bias=bias)
-        self.activation, self.dropout = activation, nn.Dropout(dropout)
+        self.activation, self.dropout = activation, Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         hidden = self.activation(self.up_proj(x))
@@ -62,7 +63,7 @@ class GatedFeedForward(nn.Module):
         self.gate_proj = nn.Linear(dim, hidden_dim, bias=bias)
         self.up_proj = nn.Linear(dim, hidden_dim, bias=bias)
         self.down_proj = nn.Linear(hidden_dim, dim, bias=bias)
-        self.activation, self.dropout = activation, nn.Dropout(dropout)
+        self.activation, self.dropout = activation, Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         hidden = self.activation(self.gate_proj(x)) * self.up_proj(x)
@@ -81,7 +82,7 @@ class Residual(nn.Module):
         super().__init__()
         self.before = before if before is not None else nn.Identity()
         self.after = after if after is not None else nn.Identity()
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         before = self.before(x)

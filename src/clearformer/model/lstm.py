@@ -14,6 +14,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from clearformer.model.dropout import drop
+
 Notes = Callable[[str, Tensor], None]
 
 
@@ -45,7 +47,7 @@ def unroll(
     last: list[tuple[Tensor, Tensor]] = []
     for layer in range(lstm.num_layers):
         if layer:
-            x = F.dropout(x, lstm.dropout, lstm.training)
+            x = drop(x, lstm.dropout) if lstm.training else x
         outputs = []
         for direction in ("", "_reverse") if lstm.bidirectional else ("",):
             hidden, cell = first.hidden[len(last)], first.cell[len(last)]

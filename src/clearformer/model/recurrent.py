@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from clearformer.model import masks
 from clearformer.model.attention import Additive, merge, split
 from clearformer.model.cache import FixedCache, Places
+from clearformer.model.dropout import Dropout
 from clearformer.model.frontends import Embedded
 from clearformer.model.lstm import Notes, State, recur
 from clearformer.model.trace import note, notes_of
@@ -98,7 +99,7 @@ class PlainDecoder(nn.Module):
         super().__init__()
         self.front, self.bridge = front, Bridge(dim, layers)
         self.lstm = nn.LSTM(dim, dim, layers, batch_first=True, dropout=dropout if layers > 1 else 0.0)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(
         self, tokens: Tensor, memory: Memory, *, keep: Tensor | None = None, cache: RecurrentCache | None = None
@@ -156,7 +157,7 @@ class AttentiveDecoder(nn.Module):
         self.lstm = nn.LSTM(2 * dim, dim, layers, batch_first=True, dropout=dropout if layers > 1 else 0.0)
         self.cross_attn = cross_attn
         self.combine = nn.Linear(2 * dim, dim, bias=False)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(
         self, tokens: Tensor, memory: Memory, *, keep: Tensor | None = None, cache: RecurrentCache | None = None

@@ -7,7 +7,7 @@ and resumed ends with the same bits as one that was left alone.
 import logging
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, Literal, TypeVar
@@ -18,6 +18,7 @@ from torch import nn
 from clearformer import storage
 from clearformer.training.checkpoint import Checkpoints, Progress, Training
 from clearformer.training.distributed import Ranks
+from clearformer.training.lanes import Lanes, count_lanes
 from clearformer.training.loss import Loss
 from clearformer.training.optimiser import MovingAverage, OptimiserConfig, make_optimiser
 from clearformer.training.record import Record
@@ -46,6 +47,7 @@ class TrainingConfig:
     seed: int = 1
     batch_tokens: int = 4096  # ceiling of padded tokens on the larger side of a batch
     accumulate: int = 1  # micro-batches an update
+    lanes: int = 0  # threads that share each batch by rows; 0 = as many as this machine has use for
     smoothing: float = 0.1
     r_drop: float = 0.0  # weight of the divergence between two passes; 0 = one pass
     patience: int = 0  # validations without a better score before stopping early; 0 = never
@@ -61,7 +63,7 @@ class TrainingConfig:
         for name in AT_LEAST_ONE:
             if getattr(self, name) < 1:
                 raise ValueError(f"training.{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("seed", "r_drop", "patience"):
+        for name in ("seed", "lanes", "r_drop", "patience"):
             if getattr(self, name) < 0:
                 raise ValueError(f"training.{name} must not be negative, but is {getattr(self, name)}")
         if not 0 <= self.smoothing < 1:
@@ -76,6 +78,7 @@ class Task(Generic[B]):
     loss: Callable[[nn.Module, B], Loss]
     validate: Callable[[nn.Module, int], Mapping[str, float | str]]  # -> scores and samples to log
     better: Callable[[Mapping[str, float | str]], float]  # a validation as one number, larger is better
+    split: Callable[[B, int], Sequence[B]] | None = None  # share a batch's rows out to so many lanes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +102,8 @@ class Loop(Generic[B]):
         optimiser = make_optimiser(model, config.optimiser)
         ema = MovingAverage(model, config.optimiser.ema) if config.optimiser.ema else None
         self.training = Training(model, optimiser, Progress(), ema)
+        lanes = config.lanes or count_lanes(torch.get_num_threads(), config.batch_tokens, ranks=ranks.count)
+        self.lanes: Lanes[B] | None = Lanes(model, lanes) if task.split is not None and lanes > 1 else None
         self.checkpoints = Checkpoints(
             folder / "checkpoints", keep=max(config.keep, config.average), planned=self.planned
         )
@@ -172,19 +177,13 @@ class Loop(Generic[B]):
 
     def update(self) -> tuple[float, int]:
         """One optimiser step over `accumulate` micro-batches and all ranks; returns mean loss and token count."""
-        model, progress = self.training.model, self.training.progress
-        device = next(model.parameters()).device.type
-        model.train()
-        sums = (0.0, 0.0, 0.0)
+        progress = self.training.progress
+        self.training.model.train()
+        parts: list[tuple[float, ...]] = []
         for _ in range(self.config.accumulate):
-            batch = self.task.batch_at(progress.position)
-            self.seed(progress.position)
-            with torch.autocast(device, torch.bfloat16, self.config.precision == "bfloat16"):
-                loss = self.task.loss(model, batch)
-            loss.total.backward()  # type: ignore[no-untyped-call]
-            sums = (sums[0] + float(loss.total.detach()), sums[1] + float(loss.nll), sums[2] + loss.tokens)
+            parts += self.learn(self.task.batch_at(progress.position), progress.position)
             progress.position += 1
-        total, nll, tokens = self.ranks.sum(*sums)
+        total, nll, tokens = self.ranks.sum(*map(sum, zip(*parts, strict=True)))
         mean, norm = total / tokens, self.gather_gradients(tokens)
         if self.acceptable(mean, norm):
             self.apply(mean, norm, nll, int(tokens))
@@ -193,9 +192,26 @@ class Loop(Generic[B]):
         self.training.optimiser.zero_grad(set_to_none=True)
         return mean, int(tokens)
 
-    def seed(self, position: int) -> None:
-        """Dropout depends on the seed, the place in the plan and the rank, on nothing that happened before."""
-        torch.manual_seed(((self.config.seed * 1_000_003 + position) * 1_009 + self.ranks.rank) % 2**63)
+    def learn(self, batch: B, position: int) -> list[tuple[float, ...]]:
+        """Leave the gradients of a micro-batch behind; returns loss, negative log-likelihood and tokens by lane."""
+        if self.lanes is None or self.task.split is None:
+            torch.manual_seed(self.seed(position))
+            return [self.learn_part(self.training.model, batch)]
+        rows = self.task.split(batch, len(self.lanes.generators))
+        seeds = [self.seed(position, lane) for lane in range(len(rows))]
+        return self.lanes.learn(rows, seeds, self.learn_part)
+
+    def learn_part(self, model: nn.Module, batch: B) -> tuple[float, ...]:
+        """Forward and backward."""
+        device = next(model.parameters()).device.type
+        with torch.autocast(device, torch.bfloat16, self.config.precision == "bfloat16"):
+            loss = self.task.loss(model, batch)
+        loss.total.backward()  # type: ignore[no-untyped-call]
+        return float(loss.total.detach()), float(loss.nll), float(loss.tokens)
+
+    def seed(self, position: int, lane: int = 0) -> int:
+        """Dropout depends on the seed, the place in the plan, rank and lane, on nothing that happened before."""
+        return (((self.config.seed * 1_000_003 + position) * 1_009 + self.ranks.rank) * 1_013 + lane) % 2**63
 
     def gather_gradients(self, tokens: float) -> float:
         """Sum gradients over ranks, divide once by all tokens, clip; returns the norm before clipping."""

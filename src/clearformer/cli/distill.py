@@ -1,0 +1,41 @@
+"""clearformer distill: train a smaller, faster model on a teacher's output."""
+
+import argparse
+from pathlib import Path
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the verb takes."""
+    parser.add_argument("teacher", metavar="TEACHER", help="a model folder, or the name of a model that ships")
+    parser.add_argument(
+        "words",
+        nargs="+",
+        metavar="RECIPE.toml [key.path=value …]",
+        help="the student's recipe: a file or the name of a shipped one, and changes such as model.decoder_layers=1",
+    )
+    parser.add_argument("--out", type=Path, help="the folder of the run (runs/ and the recipe's name, -distilled)")
+    parser.add_argument("--alone", action="store_true", help="learn from the teacher alone, without the original text")
+    parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Write the lessons, then train."""
+    from clearformer.cli.progress import progress_bar, training_progress
+    from clearformer.distillation import distill
+    from clearformer.recipe import find_recipe, read_recipe
+
+    path = find_recipe(arguments.words[0])
+    recipe = read_recipe(path, arguments.words[1:])
+    out = arguments.out or Path("runs") / f"{recipe.name}-distilled"
+    with progress_bar("the teacher writes") as lessons, training_progress(recipe.training.steps) as watchers:
+        model = distill(
+            arguments.teacher,
+            recipe,
+            out,
+            resume=arguments.resume,
+            base=path.parent,
+            alone=arguments.alone,
+            watchers=watchers,
+            on_progress=lessons,
+        )
+    print(model)

@@ -1,0 +1,111 @@
+"""Distillation: a small model learns from what a large one writes (Kim and Rush, 2016, sequence level).
+
+People translate one sentence in many ways; a teacher translates it in its one way, which is easier to learn. The
+teacher translates the training sources once, in blocks that survive an interruption; the student is then trained by any
+recipe on these lessons beside the original translations.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+from clearformer import storage
+from clearformer.folder import find_model, fingerprint
+from clearformer.recipe import DataConfig, Recipe
+from clearformer.run import Watchers, locate, train
+from clearformer.text.doctor import read_lines
+from clearformer.translation import DecodingConfig, OnProgress, unwatched
+
+log = logging.getLogger(__name__)
+
+BLOCK = 2000  # sentences between two saves
+Translate = Callable[[Sequence[str]], list[str]]
+
+
+def distill(
+    teacher: str | Path,
+    recipe: Recipe,
+    out: Path,
+    *,
+    resume: bool = False,
+    base: Path = Path(),
+    alone: bool = False,
+    watchers: Watchers | None = None,
+    on_progress: OnProgress = unwatched,
+) -> Path:
+    """Let the teacher write lessons for the recipe's sources, and train the recipe on them; returns the model folder.
+
+    alone: leave the original translations out. base: where relative file names start from.
+    """
+    from clearformer.engines import open_translator
+
+    folder = find_model(teacher)
+    sources = [part.source for part in locate(recipe.data, base).train.parts]
+    engine = open_translator(folder, config=recipe.decoding)
+
+    def translate(texts: Sequence[str]) -> list[str]:
+        return [found.text for found in engine.translate(texts, recipe.decoding)]
+
+    lessons = out / "lessons"
+    _same_teacher(lessons, folder, recipe.decoding)
+    written = [
+        write_lessons(source, lessons / str(number), translate, on_progress) for number, source in enumerate(sources)
+    ]
+    data = with_lessons(recipe.data, sources, written, alone=alone)
+    return train(replace(recipe, data=data), out, resume=resume, base=base, watchers=watchers)
+
+
+def write_lessons(source: Path, folder: Path, translate: Translate, on_progress: OnProgress = unwatched) -> Path:
+    """Translate a file line by line; whole blocks that are there already are kept. Returns the file of all lines."""
+    total = sum(1 for _ in read_lines(source))
+    finished = folder / "target.txt"
+    if finished.exists():
+        storage.verify(folder)
+        return finished
+    blocks = folder.parent / f"{folder.name}.blocks"
+    blocks.mkdir(parents=True, exist_ok=True)
+    storage.sweep(blocks)
+    for number, texts in enumerate(_blocks(source)):
+        place = blocks / f"{number:06d}"
+        if not place.exists():
+            lines = [" ".join(text.split("\n")) for text in translate(texts)]
+            with storage.new_folder(place) as aside:
+                (aside / "target.txt").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        on_progress(min(total, (number + 1) * BLOCK), total)
+    with storage.new_folder(folder) as aside, (aside / "target.txt").open("wb") as file:
+        for place in sorted(blocks.iterdir()):
+            storage.verify(place)
+            file.write((place / "target.txt").read_bytes())
+    storage.remove(blocks)
+    return finished
+
+
+def with_lessons(data: DataConfig, sources: Sequence[Path], lessons: Sequence[Path], *, alone: bool) -> DataConfig:
+    """The recipe's data with the teacher's translations as further, or as the only, training files."""
+
+    def several(names: str | tuple[str, ...]) -> tuple[str, ...]:
+        return () if alone else (names,) if isinstance(names, str) else names
+
+    return replace(
+        data,
+        train_source=(*several(data.train_source), *(str(path.resolve()) for path in sources)),
+        train_target=(*several(data.train_target), *(str(path.resolve()) for path in lessons)),
+    )
+
+
+def _same_teacher(lessons: Path, teacher: Path, decoding: DecodingConfig) -> None:
+    """Lessons of two teachers, or of two ways to search, must not be mixed in one folder."""
+    facts = {"teacher": fingerprint(teacher), "beam": decoding.beam}
+    note = lessons / "teacher.json"
+    if note.exists() and storage.read_json(note) != facts:
+        raise ValueError(f"{lessons} holds another teacher's lessons, or those of another beam; choose another --out")
+    lessons.mkdir(parents=True, exist_ok=True)
+    storage.write_json(note, facts)
+
+
+def _blocks(source: Path) -> Iterator[list[str]]:
+    lines = read_lines(source)
+    while block := list(islice(lines, BLOCK)):
+        yield block

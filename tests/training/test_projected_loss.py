@@ -1,0 +1,60 @@
+"""The blockwise loss equals the readable one, in value and in every gradient, wherever the blocks are cut."""
+
+import pytest
+import torch
+from torch.nn.functional import linear
+
+from clearformer.training import projected_loss
+from clearformer.training.loss import cross_entropy
+from clearformer.training.projected_loss import projected_cross_entropy
+
+N, D, V = 37, 16, 101
+
+
+def operands(*, bias: bool):
+    torch.manual_seed(0)
+    states, table = torch.randn(N, D, requires_grad=True), torch.randn(V, D, requires_grad=True)
+    return states, table, torch.randn(V, requires_grad=True) if bias else None, torch.randint(0, V, (N,))
+
+
+def differentiate(loss, *inputs):
+    return torch.autograd.grad(3 * loss.total, [x for x in inputs if x is not None])
+
+
+@pytest.mark.parametrize("rows", [1, 5, 36, 37, 1000])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("bias", [False, True])
+def test_equal_to_the_readable_path(monkeypatch, rows, smoothing, bias):
+    monkeypatch.setattr(projected_loss, "BLOCK", rows * V)
+    states, table, offset, wanted = operands(bias=bias)
+    fast = projected_cross_entropy(states, table, offset, wanted, smoothing)
+    readable = cross_entropy(linear(states, table, offset), wanted, smoothing=smoothing)
+    torch.testing.assert_close(fast.total, readable.total)
+    torch.testing.assert_close(fast.nll, readable.nll)
+    assert fast.tokens == readable.tokens
+    gradients = differentiate(fast, states, table, offset)
+    for ours, theirs in zip(gradients, differentiate(readable, states, table, offset), strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
+
+
+def test_extreme_logits_stay_finite():
+    """A hopeless token has probability zero in float32; its loss is the distance, not infinity."""
+    table = torch.tensor([[500.0], [-500.0], [0.0]])
+    loss = projected_cross_entropy(torch.ones(1, 1), table, None, torch.tensor([1]), 0.0)
+    torch.testing.assert_close(loss.nll, torch.tensor(1000.0))
+
+
+def test_without_gradients_none_are_made():
+    states, table, offset, wanted = operands(bias=True)
+    with torch.no_grad():
+        loss = projected_cross_entropy(states, table, offset, wanted, 0.1)
+    assert not loss.total.requires_grad
+    torch.testing.assert_close(loss.total, cross_entropy(linear(states, table, offset), wanted, smoothing=0.1).total)
+
+
+def test_mixed_precision_takes_the_readable_path():
+    states, table, offset, wanted = operands(bias=False)
+    with torch.autocast("cpu", torch.bfloat16):
+        fast = projected_cross_entropy(states, table, offset, wanted, 0.1)
+        readable = cross_entropy(linear(states, table, offset), wanted, smoothing=0.1)
+    assert fast.total == readable.total
