@@ -37,6 +37,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "interop": FLOOR | {"model", "text", "folder", "bundle"},
     "steppers": FLOOR | {"model", "decoding"},
     "translator": FLOOR | {"model", "text", "decoding", "bundle", "steppers", "translation"},
+    "fast": FLOOR | {"text", "folder", "translation"},
+    "engines": FLOOR | {"folder", "translation", "fast", "interop", "bundle", "translator"},
     "recipe": FLOOR | {"model", "text", "data", "training", "translation"},
     "choose": FLOOR | {"model", "text", "data", "training", "recipe"},
 }
@@ -59,7 +61,7 @@ PURE = {
     "storage": {"safetensors", "torch"},
     "settings": {"pydantic"},
 }  # these and the standard library, nothing else
-WITHOUT = {"text": {"torch"}}
+WITHOUT = {part: {"torch"} for part in ("text", "folder", "translation", "fast")}
 ONLY_IN = {"torch.distributed": "training/distributed.py"}
 
 # A file without a test of the same name needs a reason.

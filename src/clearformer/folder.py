@@ -12,6 +12,7 @@ from clearformer import storage
 from clearformer.text.tokenizer import Tokenizer
 
 FORMAT = 1
+ENGINE_LAYOUT = 1  # of what is written for ctranslate2; older folders are made anew
 DEFAULT_MODEL = "en-de"
 
 
@@ -49,6 +50,11 @@ def read_description(folder: Path) -> dict[str, Any]:
             f"{path} has format {described.get('format')}, but this version reads format {FORMAT}; update clearformer"
         )
     return described
+
+
+def fingerprint(folder: Path) -> str:
+    """What a model folder holds, as one word: the checksum of its files' checksums."""
+    return storage.sha256(folder / storage.MANIFEST)
 
 
 def load_tokenizer(folder: Path, name: str, described: dict[str, Any]) -> Tokenizer | None:

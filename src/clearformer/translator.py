@@ -143,6 +143,11 @@ class Translator:
             self._teach(source_ids, list(ids))
         return seen[name][0].mean(dim=0)[: len(ids), : len(source_ids)]
 
+    def alignment(self, source: str, ids: Sequence[int]) -> list[list[float]]:
+        """`align` as plain numbers."""
+        rows: list[list[float]] = self.align(source, ids).tolist()
+        return rows
+
     def _teach(self, source_ids: list[int], target_ids: list[int]) -> Tensor:
         """Logits of a given target: 1 T V."""
         source: Source = pad_sources([source_ids], self.source_tokenizer.pad_id)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from clearformer.cli.main import main
+from toy_models import small
 
 
 def lines(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
@@ -106,3 +107,40 @@ def test_the_folder_of_a_run_is_told_from_its_model(
     (tmp_path / "model").symlink_to(model_folder)
     assert main(["translate", "hello", "--model", str(tmp_path)]) == 1
     assert f"its model is {tmp_path / 'model'}" in capsys.readouterr().err
+
+
+def test_both_engines_say_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path, text_file: Path):
+    from clearformer import bundle
+
+    bundle.save(small(), tmp_path / "model")
+    common = ["--input", str(text_file), "--model", str(tmp_path / "model"), "--nbest", "3"]
+    answers = [lines(capsys, *common, "--engine", engine) for engine in ("torch", "ctranslate2", "auto")]
+    texts = [[line.split("\t")[-1] for line in answer] for answer in answers]
+    assert texts[0] == texts[1] == texts[2]
+    scores = [[float(line.split("\t")[0]) for line in answer if "\t" in line] for answer in answers]
+    assert scores[0] == pytest.approx(scores[1], abs=2e-4)
+
+
+def test_alignments_of_both_engines_agree(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    from clearformer import bundle
+
+    bundle.save(small(), tmp_path / "model")
+    common = ["two dog plays in the snow", "--model", str(tmp_path / "model"), "--align"]
+    assert lines(capsys, *common, "--engine", "torch") == lines(capsys, *common, "--engine", "ctranslate2")
+
+
+def test_translating_costs_no_pytorch(tmp_path: Path):
+    """Neither on the first run, which converts the folder, nor on the second, which finds that done."""
+    from clearformer import bundle
+
+    given = small()
+    given.model.head.bias.data[given.tokenizer.eos_id] = 30.0  # ends at once: nothing is handed over
+    bundle.save(given, tmp_path / "model")
+    code = (
+        "import sys; from clearformer.cli.main import main; code = main(sys.argv[1:]); "
+        "print(code, *sorted({'torch', 'numpy', 'pydantic', 'rich', 'sacrebleu'} & set(sys.modules)))"
+    )
+    command = [sys.executable, "-c", code, "translate", "two dogs", "--model", str(tmp_path / "model")]
+    first, second = (subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(2))
+    assert first.split("\n")[1].split() == ["0", "numpy", "pydantic"]
+    assert second.split("\n")[1].split() == ["0"]

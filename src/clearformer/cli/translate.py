@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, TextIO
 from clearformer.cli.usage import UsageError
 
 if TYPE_CHECKING:
-    from clearformer.translator import Translation, Translator
+    from clearformer.fast import FastTranslator
+    from clearformer.translation import Translation
+    from clearformer.translator import Translator
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,19 +26,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--beam", type=int, default=4, help="hypotheses kept at each step; 1 is greedy (4)")
     parser.add_argument("--nbest", type=int, default=1, help="translations shown for each sentence (1)")
     parser.add_argument("--batch", type=int, default=32, help="sentences translated at a time (32)")
+    parser.add_argument(
+        "--engine",
+        choices=["auto", "torch", "ctranslate2"],
+        default="auto",
+        help="what runs the model; auto takes the faster ctranslate2 where it can (auto)",
+    )
     parser.add_argument("--json", action="store_true", help="print a JSON object a sentence: text, score, tokens")
     parser.add_argument("--align", action="store_true", help="show which source token each word looked at most")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Translate a stream of lines in portions, so that a long file shows results early and needs little memory."""
-    from clearformer.doorway import load
-    from clearformer.translator import DecodingConfig
+    from clearformer.engines import open_translator
+    from clearformer.translation import DecodingConfig
 
     if arguments.text and arguments.input:
         raise UsageError("give sentences or --input, not both")
     config = DecodingConfig(beam=arguments.beam, nbest=arguments.nbest, batch=arguments.batch)
-    translator = load(arguments.model)
+    scores_shown = arguments.json or arguments.nbest > 1
+    translator = open_translator(arguments.model, arguments.engine, config, by_token=scores_shown)
     with _output(arguments.output) as output:
         for portion in _portions(_sentences(arguments), 16 * config.batch):
             for source, found in zip(portion, translator.alternatives(portion, config), strict=True):
@@ -45,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _present(
-    translator: "Translator", source: str, found: list["Translation"], arguments: argparse.Namespace
+    translator: "Translator | FastTranslator", source: str, found: list["Translation"], arguments: argparse.Namespace
 ) -> Iterator[str]:
     if arguments.json:
         entries = [_as_json(translator, source, one, arguments.align) for one in found]
@@ -58,7 +67,7 @@ def _present(
                 yield f"  {target:<16} {looked_at:<16} {share:.0%}"
 
 
-def _as_json(translator: "Translator", source: str, one: "Translation", align: bool) -> dict[str, Any]:
+def _as_json(translator: "Translator | FastTranslator", source: str, one: "Translation", align: bool) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "text": one.text,
         "score": one.score,
@@ -67,19 +76,19 @@ def _as_json(translator: "Translator", source: str, one: "Translation", align: b
         "token_log_probs": list(one.token_log_probs),
     }
     if align:
-        entry["alignment"] = translator.align(source, one.ids).tolist() if one.ids else []
+        entry["alignment"] = translator.alignment(source, one.ids) if one.ids else []
     return entry
 
 
-def _looked(translator: "Translator", source: str, one: "Translation") -> list[tuple[str, str, float]]:
+def _looked(translator: "Translator | FastTranslator", source: str, one: "Translation") -> list[tuple[str, str, float]]:
     """Each target piece with the source piece that it looked at most, and how much."""
-    weights = translator.align(source, one.ids)
     pieces = [*translator.source_tokenizer.encode(source.strip(), add_special=False).pieces, "·"]
-    best = weights.max(dim=-1)
-    return [
-        (target.strip() or target, pieces[place].strip() or pieces[place], share)
-        for target, place, share in zip(one.tokens, best.indices.tolist(), best.values.tolist(), strict=True)
-    ]
+    rows = []
+    for target, weights in zip(one.tokens, translator.alignment(source, one.ids), strict=True):
+        share = max(weights)
+        looked_at = pieces[weights.index(share)]
+        rows.append((target.strip() or target, looked_at.strip() or looked_at, share))
+    return rows
 
 
 def _sentences(arguments: argparse.Namespace) -> Iterable[str]:

@@ -1,0 +1,106 @@
+"""Which program runs a model: CTranslate2 where it can, PyTorch where it must.
+
+The fast engine wants the weights laid out in its own way. That is done once for each model folder and kept beside it,
+or, where nobody may write there, in the user's cache; a copy that was not made from the folder as it is now is made
+anew.
+"""
+
+import logging
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from clearformer import storage
+from clearformer.fast import FastTranslator, reasons_against
+from clearformer.folder import DEFAULT_MODEL, ENGINE_LAYOUT, find_model, fingerprint, read_description
+from clearformer.translation import DecodingConfig
+
+if TYPE_CHECKING:
+    from clearformer.translator import Translator
+
+Engine = Literal["auto", "torch", "ctranslate2"]
+log = logging.getLogger(__name__)
+
+
+def open_translator(
+    model: str | Path = DEFAULT_MODEL,
+    engine: Engine = "auto",
+    config: DecodingConfig | None = None,
+    *,
+    by_token: bool = False,
+) -> "Translator | FastTranslator":
+    """Open a model for translating with these settings.
+
+    "auto" takes ctranslate2 if it can run this model and search in this way, and otherwise says why not. by_token:
+    whether the log-probabilities of single tokens are wanted; the torch engine always has them.
+    """
+    folder = find_model(model)
+    if engine == "torch":
+        return _open_torch(folder)
+    try:
+        if reasons := reasons_against(config or DecodingConfig()):
+            raise ValueError(f"ctranslate2 cannot search with {' and '.join(reasons)}")
+        return _open_fast(folder, by_token)
+    except storage.DamagedError:  # no engine should run it
+        raise
+    except ValueError as error:
+        if engine == "ctranslate2":
+            raise
+        log.info("translating with the torch engine: %s", error)
+        return _open_torch(folder)
+
+
+def converted(folder: Path) -> Path:
+    """The folder for ctranslate2 that belongs to a model folder, made if it is not there or not of this one."""
+    storage.verify(folder)
+    wanted = fingerprint(folder)
+    places = [folder.parent / f".{folder.resolve().name}.ctranslate2", cache_folder() / "ctranslate2" / wanted[:32]]
+    for place in places:
+        if _is_made_from(place, wanted):
+            return place
+    for place in places:
+        try:
+            _convert(folder, place)
+        except OSError as error:
+            if _is_made_from(place, wanted):  # somebody else was quicker
+                return place
+            log.debug("%s", error)
+            continue
+        return place
+    raise OSError(f"neither {places[0].parent} nor {places[1].parent} can be written to; set XDG_CACHE_HOME")
+
+
+def _convert(folder: Path, place: Path) -> None:
+    from clearformer.interop.to_ctranslate2 import convert  # here: checking a configuration takes a library
+
+    convert(folder, place)
+
+
+def cache_folder() -> Path:
+    """Where this user's programs keep what they can make again."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "clearformer"
+
+
+def _open_torch(folder: Path) -> "Translator":
+    from clearformer import bundle
+    from clearformer.translator import Translator
+
+    return Translator(bundle.load(folder))
+
+
+def _open_fast(folder: Path, by_token: bool) -> FastTranslator:
+    described = read_description(folder)
+    if "ctranslate2" in described:  # quantised or exported: there is nothing else to open
+        return FastTranslator(folder, by_token=by_token)
+    if described.get("markers", {}).get("forced"):
+        raise ValueError("ctranslate2 does not score the tokens that every output of this model begins with")
+    return FastTranslator(converted(folder), reference=lambda: _open_torch(folder), by_token=by_token)
+
+
+def _is_made_from(place: Path, wanted: str) -> bool:
+    try:
+        made = read_description(place)["ctranslate2"]
+        storage.verify(place)
+    except (OSError, ValueError, KeyError):
+        return False
+    return bool(made.get("made_from") == wanted and made.get("layout") == ENGINE_LAYOUT)

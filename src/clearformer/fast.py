@@ -1,0 +1,277 @@
+"""Sentences in, translations out, by CTranslate2: the same text as `translator`, many times as fast, without PyTorch.
+
+The engine scores as our default search does (`DecodingConfig`): the total log-probability of a translation divided by
+its length, the end token counted, and an end when as many have finished as the beam is wide. Two things it cannot do,
+and they are noticed and handed to PyTorch, sentence by sentence: to end a translation at its maximum length, and to
+read or write further than its table of positions.
+
+Small models want workers, not threads: each core translates a batch of its own.
+"""
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from clearformer import storage
+from clearformer.folder import load_tokenizers, read_description
+from clearformer.text.tokenizer import Tokenizer
+from clearformer.translation import DecodingConfig, OnProgress, Translation, nothing, unwatched
+
+log = logging.getLogger(__name__)
+
+
+class Reference(Protocol):
+    """An engine that can end any translation: `translator.Translator`."""
+
+    def alternatives(self, texts: str | Sequence[str], config: DecodingConfig) -> list[list[Translation]]: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Markers:
+    """Which ids stand around a source, and where a target begins."""
+
+    before_source: tuple[int, ...]
+    after_source: tuple[int, ...]
+
+    @classmethod
+    def of(cls, described: Mapping[str, Any], source: Tokenizer) -> "Markers":
+        """A model that was trained here ends its sources with <eos>; an imported one says what it wants."""
+        given = described.get("markers")
+        if given is None:
+            return cls(before_source=(), after_source=(source.eos_id,))
+        return cls(
+            before_source=tuple(given.get("before_source", ())), after_source=tuple(given.get("after_source", ()))
+        )
+
+
+class FastTranslator:
+    """A folder that `to_ctranslate2` made, in use.
+
+    reference: opens the engine that finishes what this one cannot; without it the best unfinished translation counts.
+    by_token: read each translation once more for the log-probability of each of its tokens. Without it the total is a
+    little too high, because the engine shares out among the others what it may not say (<unk>).
+    """
+
+    def __init__(
+        self, folder: Path, *, reference: Callable[[], Reference] | None = None, by_token: bool = False
+    ) -> None:
+        import ctranslate2
+
+        described = read_description(folder)
+        storage.verify(folder)
+        if "ctranslate2" not in described:
+            raise ValueError(f"{folder} holds no weights for ctranslate2; convert it first")
+        made = described["ctranslate2"]
+        self.provenance: dict[str, Any] = described.get("provenance", {})
+        self.source_tokenizer, self.target_tokenizer = load_tokenizers(folder)
+        self.markers = Markers.of(described, self.source_tokenizer)
+        self.places: dict[str, int | None] = made["places"]
+        self.shortlist: bool = made["shortlist"]
+        self.by_token = by_token
+        self._open_reference = reference
+        self._reference: Reference | None = None
+        self._source_names, self._target_names = _names(folder)
+        self._target_ids = {name: number for number, name in enumerate(self._target_names)}
+        self._unsayable = [[self._target_names[number]] for number in _unsayable(self.target_tokenizer)]
+        self._end = self._target_names[self.target_tokenizer.eos_id]
+        self._engine = ctranslate2.Translator(
+            str(folder), device="cpu", inter_threads=cores(), intra_threads=1, max_queued_batches=-1
+        )
+
+    def translate(
+        self,
+        texts: str | Sequence[str],
+        config: DecodingConfig | None = None,
+        *,
+        on_progress: OnProgress = unwatched,
+        **changes: Any,
+    ) -> list[Translation]:
+        """The best translation of each text, in order. changes: single settings, such as beam=1."""
+        return [found[0] for found in self.alternatives(texts, config, on_progress=on_progress, **changes)]
+
+    def alternatives(
+        self,
+        texts: str | Sequence[str],
+        config: DecodingConfig | None = None,
+        *,
+        on_progress: OnProgress = unwatched,
+        **changes: Any,
+    ) -> list[list[Translation]]:
+        """The n best translations of each text, best first."""
+        chosen = replace(config or DecodingConfig(), **changes)
+        check(chosen)
+        given = [texts] if isinstance(texts, str) else list(texts)
+        sources = self.encode(given, chosen)
+        results: list[list[Translation]] = [[nothing()] for _ in sources]
+        left = [row for row, source in enumerate(sources) if len(source) > (self.places["source"] or len(source))]
+        ours = [row for row, source in enumerate(sources) if source and row not in set(left)]
+        done = len(sources) - len(ours) - len(left)
+        for rows, answers in self._search(sources, ours, chosen):
+            for row, answer in zip(rows, answers, strict=True):
+                if self._reached_the_end(answer, self._longest(sources[row], chosen)) and self._open_reference:
+                    left.append(row)
+                else:
+                    results[row] = self._present(answer, chosen)
+                    done += 1
+            on_progress(done, len(sources))
+        if self.by_token:
+            self._score_by_token(sources, results, chosen)
+        if left:
+            self._hand_over(given, left, results, chosen)
+            on_progress(len(sources), len(sources))
+        return results
+
+    def encode(self, texts: Sequence[str], config: DecodingConfig) -> list[list[int]]:
+        """Source ids with their markers; an empty text has none."""
+        rows = self.source_tokenizer.ids([text.strip() for text in texts], add_special=False)
+        for number, row in enumerate(rows, start=1):
+            config.check_length(number, len(row))
+        return [[*self.markers.before_source, *row, *self.markers.after_source] if row else [] for row in rows]
+
+    def alignment(self, source: str, ids: Sequence[int]) -> list[list[float]]:
+        """How much each token of a translation looked at each token of its source; rows sum to one."""
+        [source_ids] = self.encode([source], DecodingConfig())
+        [found] = self._engine.translate_batch(
+            [[self._source_names[number] for number in source_ids]],
+            target_prefix=[[self._target_names[number] for number in ids]],
+            beam_size=1,
+            max_decoding_length=len(ids) + 1,
+            return_attention=True,
+            return_end_token=True,
+        )
+        return [list(map(float, row)) for row in found.attention[0][: len(ids)]]
+
+    def _search(
+        self, sources: list[list[int]], rows: list[int], config: DecodingConfig
+    ) -> Iterator[tuple[list[int], list[Any]]]:
+        """Batches of row numbers with the engine's answers; all are under way at once, and workers take the next."""
+        waiting = []
+        for batch in batches({row: len(sources[row]) for row in rows}, config.batch):
+            longest = max(self._longest(sources[row], config) for row in batch)
+            asked = self._engine.translate_batch(
+                [[self._source_names[number] for number in sources[row]] for row in batch],
+                asynchronous=True,
+                beam_size=config.beam,
+                num_hypotheses=config.beam,  # all, because `_reached_the_end` has to see them
+                length_penalty=config.alpha,
+                return_end_token=True,  # so that the length counts it, as ours does
+                return_scores=True,
+                suppress_sequences=self._unsayable,
+                max_decoding_length=longest + 1,
+                min_decoding_length=0,
+                max_input_length=0,
+                use_vmap=self.shortlist,
+            )
+            waiting.append((batch, asked))
+        for batch, asked in waiting:
+            yield batch, [one.result() for one in asked]
+
+    def _longest(self, source: list[int], config: DecodingConfig) -> int:
+        """The most tokens that this translation may have, or that the engine has places for, if that is less."""
+        longest, places = config.longest(len(source)), self.places["target"]
+        return longest if places is None else min(longest, places - 1)
+
+    def _reached_the_end(self, answer: Any, longest: int) -> bool:
+        """Whether the search went on to the maximum length, where this engine cuts and ours makes a sentence end.
+
+        If fewer than `beam` had finished before, at least one of the `beam` that are returned is that long.
+        """
+        return any(len(tokens) > longest for tokens in answer.hypotheses)
+
+    def _present(self, answer: Any, config: DecodingConfig) -> list[Translation]:
+        found = []
+        for names, score in zip(answer.hypotheses[: config.nbest], answer.scores, strict=False):
+            ids = tuple(self._target_ids[name] for name in names if name != self._end)
+            found.append(
+                Translation(
+                    text=self.target_tokenizer.decode(ids),
+                    score=score,
+                    log_prob=score * len(names) ** config.alpha,
+                    tokens=tuple(self.target_tokenizer.piece(number) for number in ids),
+                    token_log_probs=(),
+                    ids=ids,
+                )
+            )
+        return found
+
+    def _score_by_token(
+        self, sources: list[list[int]], results: list[list[Translation]], config: DecodingConfig
+    ) -> None:
+        """Read every translation once more, for the log-probability of each of its tokens."""
+        asked = [(row, place) for row, found in enumerate(results) if sources[row] for place in range(len(found))]
+        asked = [(row, place) for row, place in asked if results[row][place].log_prob]
+        answers = self._engine.score_batch(
+            [[self._source_names[number] for number in sources[row]] for row, _ in asked],
+            [[self._target_names[number] for number in results[row][place].ids] for row, place in asked],
+            max_batch_size=config.batch,
+            max_input_length=0,
+        )
+        for (row, place), answer in zip(asked, answers, strict=True):
+            total = sum(answer.log_probs)
+            results[row][place] = replace(
+                results[row][place],
+                log_prob=total,
+                score=total / len(answer.log_probs) ** config.alpha,
+                token_log_probs=tuple(answer.log_probs),
+            )
+
+    def _hand_over(
+        self, texts: list[str], rows: list[int], results: list[list[Translation]], config: DecodingConfig
+    ) -> None:
+        """Let the reference engine translate what is too long for this one."""
+        if self._open_reference is None:
+            raise ValueError(
+                f"text {rows[0] + 1} is longer than the {self.places['source']} tokens that this folder reads; split it"
+            )
+        log.info("%d of %d texts reach the longest length; the torch engine translates them", len(rows), len(texts))
+        if self._reference is None:
+            self._reference = self._open_reference()
+        for row, found in zip(rows, self._reference.alternatives([texts[row] for row in rows], config), strict=True):
+            results[row] = found
+
+
+def check(config: DecodingConfig) -> None:
+    """Refuse settings that this engine cannot follow."""
+    if reasons := reasons_against(config):
+        raise ValueError(f"ctranslate2 cannot search with {' and '.join(reasons)}; use the torch engine")
+
+
+def reasons_against(config: DecodingConfig) -> list[str]:
+    """The settings that the engine has no word for; empty for a search that it can do."""
+    foreign = {
+        f"penalty = {config.penalty!r}": config.penalty != "average",
+        f"stop = {config.stop!r}": config.stop != "full",
+        # It would renormalise what is left after a ban, and the totals would no longer be the model's own.
+        f"no_repeat_ngram = {config.no_repeat_ngram}": config.no_repeat_ngram > 0,
+    }
+    return [reason for reason, applies in foreign.items() if applies]
+
+
+def batches(lengths: Mapping[int, int], size: int) -> Iterator[list[int]]:
+    """Rows of like length together, longest first, so that the last batch to finish is a short one."""
+    order = sorted(lengths, key=lambda row: (-lengths[row], row))
+    for start in range(0, len(order), size):
+        yield order[start : start + size]
+
+
+def cores() -> int:
+    """How many of the machine's cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _names(folder: Path) -> tuple[list[str], list[str]]:
+    """What the engine calls the tokens of the source and of the target."""
+    shared = folder / "shared_vocabulary.json"
+    if shared.exists():
+        names: list[str] = storage.read_json(shared)
+        return names, names
+    return storage.read_json(folder / "source_vocabulary.json"), storage.read_json(folder / "target_vocabulary.json")
+
+
+def _unsayable(target: Tokenizer) -> list[int]:
+    """What no translation consists of: the same as in `translator`."""
+    known = target.special_ids
+    return sorted({known[role] for role in ("pad", "bos", "unk") if role in known} - {target.eos_id})
