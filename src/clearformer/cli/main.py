@@ -27,6 +27,7 @@ VERBS = {
     "tokenize": "show the pieces and ids that a text becomes",
     "data": "known corpora: list them, or get one",
     "studio": "see through a model in a browser: translation, attention, arithmetic, search",
+    "explain": "the way of a sentence through a model as one offline page, or as figures",
     "inspect": "parameters, memory and operations of a model folder or a preset",
 }
 

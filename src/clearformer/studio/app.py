@@ -85,12 +85,12 @@ class Desk:
 
     def trace(self, request: asked.Input) -> dict[str, Any]:
         """The tokens of both sides and the likeliest next ones: where a walk through the model begins and ends."""
-        look = self._look(request)
+        look = self.look(request)
         return {**self.subject.tokens(look), "ids": list(look.target[1:]), "predictions": self._predictions(look)}
 
     def values(self, request: asked.ValuesRequest) -> dict[str, Any]:
         """Recorded values by name."""
-        look = self._look(request.input)
+        look = self.look(request.input)
         wanted = list(dict.fromkeys(request.names))
         if any(character in name for name in wanted for character in "*?["):
             raise ValueError("values are asked for by their full names")
@@ -103,7 +103,7 @@ class Desk:
 
     def heads(self, request: asked.Input) -> dict[str, Any]:
         """Every head as a thumbnail, with what it does in numbers."""
-        look = self._look(request)
+        look = self.look(request)
         found = self.seen.values(look, [f"{name}.weights" for name in self.sites])
         return {
             **self.subject.tokens(look),
@@ -112,8 +112,8 @@ class Desk:
 
     def head(self, request: asked.HeadRequest) -> dict[str, Any]:
         """One head in full, or the mean of a layer's heads."""
-        site, look = self._site(request.site), self._look(request.input)
-        weights = self._weights(look, site)
+        site, look = self.site(request.site), self.look(request.input)
+        weights = self.weights(look, site)
         if request.head is not None and request.head >= len(weights):
             raise ValueError(f"head {request.head} does not exist; there are {len(weights)}, from 0")
         chosen = weights.mean(dim=0) if request.head is None else weights[request.head]
@@ -121,13 +121,28 @@ class Desk:
 
     def cell(self, request: asked.CellRequest) -> dict[str, Any]:
         """The arithmetic of one cell."""
-        site, look = self._site(request.site), self._look(request.input)
+        site, look = self.site(request.site), self.look(request.input)
         place = {"head": request.head, "query": request.query, "key": request.key, "feature": request.feature}
         return cell(self.seen, look, site, **place)
 
     def tree(self, request: asked.TreeRequest) -> dict[str, Any]:
         """The whole beam search."""
         return self.writer.tree(request.text, request.settings.choices(), request.prefix)
+
+    def look(self, given: asked.Input) -> Look:
+        """What to run for an input; without a target, the model writes its own."""
+        target = self.writer.best(given.text) if given.target is None else given.target
+        return self.subject.look(given.text, target)
+
+    def site(self, name: str) -> Site:
+        """Where the model attends, by name."""
+        if name not in self.sites:
+            raise ValueError(f"this model does not attend at {name!r}; it does at {', '.join(list(self.sites)[:4])} …")
+        return self.sites[name]
+
+    def weights(self, look: Look, site: Site) -> Tensor:
+        """All heads of a site: H T S."""
+        return self.seen.value(look, f"{site.name}.weights")
 
     # --- without a sentence ------------------------------------------------------------------------------------------
 
@@ -155,8 +170,8 @@ class Desk:
             self._checkpoint = (key, Desk(self.runs.subject(*key), self.runs))
         desk = self._checkpoint[1]
         given = asked.Input(text=request.text, target=request.target)
-        look = desk._look(given)
-        means = {name: desk._weights(look, site).mean(dim=0) for name, site in desk.sites.items()}
+        look = desk.look(given)
+        means = {name: desk.weights(look, site).mean(dim=0) for name, site in desk.sites.items()}
         return {
             **desk.subject.tokens(look),
             "ids": list(look.target[1:]),
@@ -169,18 +184,6 @@ class Desk:
         }
 
     # --- inside ------------------------------------------------------------------------------------------------------
-
-    def _look(self, given: asked.Input) -> Look:
-        target = self.writer.best(given.text) if given.target is None else given.target
-        return self.subject.look(given.text, target)
-
-    def _site(self, name: str) -> Site:
-        if name not in self.sites:
-            raise ValueError(f"this model does not attend at {name!r}; it does at {', '.join(list(self.sites)[:4])} …")
-        return self.sites[name]
-
-    def _weights(self, look: Look, site: Site) -> Tensor:
-        return self.seen.value(look, f"{site.name}.weights")
 
     def _thumbnails(self, site: Site, weights: Tensor) -> dict[str, Any]:
         small = tuple(min(THUMBNAIL, size) for size in weights.shape[1:])

@@ -9,21 +9,24 @@ let prepared = null;
 // An answer that says no, in words that can be shown.
 export class Refusal extends Error {}
 
-// Offline pages carry the answers that they need.
+// Offline pages carry the answers that they need: whole ones by address, recorded values by name.
 export function prepareAnswers(answers) {
   prepared = answers;
 }
 
 export async function ask(path, body = null, { fresh = false, signal = null } = {}) {
   const key = body === null ? path : `${path} ${JSON.stringify(body)}`;
-  if (prepared !== null) {
-    if (key in prepared) return prepared[key];
-    throw new Refusal(t("error.offline"));
-  }
+  if (prepared !== null) return answerFrom(prepared, path, body);
   if (!fresh && remembered.has(key)) return remembered.get(key);
   const answer = await fetchAnswer(path, body, signal);
   if (!fresh) remember(key, answer);
   return answer;
+}
+
+function answerFrom({ answers, values }, path, body) {
+  if (path === "/api/values" && body.names.every((name) => name in values)) return Object.fromEntries(body.names.map((name) => [name, values[name]]));
+  if (path in answers) return answers[path];
+  throw new Refusal(t("error.offline"));
 }
 
 function remember(key, answer) {

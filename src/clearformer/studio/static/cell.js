@@ -27,7 +27,7 @@ export function cellPanel(operands, { queries, keys, onfeature }) {
       maskStep(operands, found),
       softmaxStep(operands, found, keys),
       valueStep(operands, found, names),
-      gatherStep(operands, found),
+      gatherStep(found),
       outputStep(operands, found, feature, onfeature),
       sumStep(operands, found),
       operands.norm.place === "post" && operands.norm.kind !== "none" ? normStep(operands, found, "cell.norm") : null));
@@ -44,7 +44,7 @@ function checked(what, own, again) {
     h("span", { class: "again" }, t("cell.again", { value: number(again, 8), difference: number(Math.abs(own - again), 8) })));
 }
 
-function productStep({ key, scale }, found) {
+function productStep({ key }, found) {
   return step("cell.products", "s = {q} · {k} = Σ_{c} {q}_{c} {k}_{c}",
     strip([[letter("q"), found.q], [letter("k"), found.keys[key]], [h("span", {}, letter("q"), "×", letter("k")), found.products]]),
     checked("score", found.own.scores[key], found.scores[key]));
@@ -85,7 +85,7 @@ function softmaxStep({ key }, found, keys) {
       h("td", {}, number(exponentials[place])),
       h("td", { style: { "background-color": css(shade), color: ink(shade) } }, number(found.own.weights[place])));
   });
-  return step("cell.softmax", `a = e^{s − max} / Σ_{j} e^{s_j − max}`,
+  return step("cell.softmax", "a = e^{s − max} / Σ_{j} e^{sⱼ − max}",
     h("p", {}, formula(`${number(exponentials[key])} / ${number(sum)} = ${number(weights[key])}`), h("span", { class: "caption" }, `  max = ${number(top)}`)),
     checked("weight", found.own.weights[key], weights[key]),
     h("details", {}, h("summary", {}, t("cell.row", { count: keys.length })),
@@ -101,7 +101,7 @@ function valueStep({ key }, found, names) {
     strip([[letter("v"), found.values[key]], [h("span", {}, "a×", letter("v")), found.weighted]]));
 }
 
-function gatherStep(operands, found) {
+function gatherStep(found) {
   const place = strongest(found.own.gathered);
   return step("cell.gather", "z = Σ_{j} a_{j} {v}_{j}",
     strip([["z", found.own.gathered], [t("cell.again.short"), found.gathered]]),
@@ -115,7 +115,7 @@ function outputStep(operands, found, feature, onfeature) {
   const chooser = h("input", { type: "number", min: 0, max: found.own.output.length - 1, value: feature, id: newId("feature"), onchange: (event) => onfeature(Math.max(0, Math.min(found.own.output.length - 1, Number(event.target.value) || 0))) });
   return step("cell.output", `o_{${feature}} = [z_{1}; …; z_{h}] · W^{O}_{${feature}}${bias}`,
     onfeature ? h("p", {}, h("label", { for: chooser.id }, t("cell.feature")), " ", chooser) : null,
-    strip([["z₁…z_h", found.concat], ["W^O", found.outWeight], ["×", products]]),
+    strip([["z₁…zₕ", found.concat], ["Wᴼ", found.outWeight], ["×", products]]),
     operands.out_bias === null ? null : h("p", {}, formula(`b_{${feature}} = ${number(operands.out_bias)}`)),
     checked("output", found.own.output[feature], found.output));
 }

@@ -23,8 +23,7 @@ export function chart({ series, label, xAxis, yAxis, log = false, zero = false }
   const x = (value) => MARGIN.left + ((value - horizontal.low) / horizontal.size) * (WIDTH - MARGIN.left - MARGIN.right);
   const y = (value) => HEIGHT - MARGIN.bottom - ((scale(value) - vertical.low) / vertical.size) * (HEIGHT - MARGIN.top - MARGIN.bottom);
 
-  for (const tick of ticks(vertical.low, vertical.low + vertical.size, 5)) {
-    const value = log ? 10 ** tick : tick;
+  for (const value of log ? powers(vertical.low, vertical.low + vertical.size) : ticks(vertical.low, vertical.low + vertical.size, 5)) {
     drawing.append(
       svg("line", { x1: MARGIN.left, x2: WIDTH - MARGIN.right, y1: y(value), y2: y(value), class: "grid" }),
       svg("text", { x: MARGIN.left - 8, y: y(value), "text-anchor": "end", "dominant-baseline": "central", class: "axis" }, tickText(value)));
@@ -70,6 +69,13 @@ function ticks(low, high, wanted) {
   const found = [];
   for (let tick = Math.ceil(low / step) * step; tick <= high + step * 1e-6; tick += step) found.push(Math.abs(tick) < step * 1e-6 ? 0 : tick);
   return found;
+}
+
+// 1, 2, 5, 10, 20 … between two powers of ten.
+function powers(low, high) {
+  const found = [];
+  for (let power = Math.floor(low); power <= high; power += 1) for (const digit of [1, 2, 5]) found.push(digit * 10 ** power);
+  return found.filter((value) => Math.log10(value) >= low && Math.log10(value) <= high);
 }
 
 function tickText(value) {

@@ -1,6 +1,7 @@
 // The frame of every figure: a title, what it shows, the same data as a table, and ways to take it along.
 
 import { h, replace, svg } from "./dom.js";
+import { formula } from "./formula.js";
 import { number } from "./format.js";
 import { language, t } from "./i18n.js";
 
@@ -9,18 +10,24 @@ const TABLE_ROWS = 400;
 
 // name: of the files; table: a function that gives { columns, rows }; drawing: a function that gives an <svg>, where the
 // one in the content would not do.
-export function figure({ name, title, caption = "", content, table, drawing = null }) {
+export function figure({ name, title, caption = "", math = null, content, table, drawing = null }) {
   const image = drawing ?? (() => content.querySelector("svg"));
   const save = (kind, make) => h("button", { type: "button", class: "quiet", onclick: () => download(`${name}.${kind}`, make()), title: t(`figure.save.${kind}`) }, kind.toUpperCase());
   return h("figure", { class: "figure" },
     h("figcaption", {},
       h("div", { class: "figure-head" },
         h("h3", {}, title),
-        h("div", { class: "figure-tools", role: "group", "aria-label": t("figure.save", { title }) },
-          save("svg", () => standalone(image(), title)), save("csv", () => toCsv(table())), save("json", () => toJson(title, table())))),
+        h("div", { class: "figure-tools", role: "group", "aria-label": t("figure.save", { title: textOf(title) }) },
+          save("svg", () => standalone(image(), textOf(title))), save("csv", () => toCsv(table())), save("json", () => toJson(textOf(title), table())))),
+      math ? h("p", { class: "step-formula" }, formula(math)) : null,
       caption ? h("p", { class: "caption" }, caption) : null),
     h("div", { class: "figure-body" }, content),
-    dataTable(title, table));
+    dataTable(textOf(title), table));
+}
+
+// A title may have coloured letters in it.
+function textOf(title) {
+  return title instanceof Node ? title.textContent : title;
 }
 
 // The table is made when somebody opens it: a screen reader needs it whole, the page does not.

@@ -64,7 +64,7 @@ export function headsPage(model) {
     } }));
   };
   update();
-  return h("div", {}, h("h2", {}, t("heads.title")), h("p", { class: "lead" }, t("heads.lead")), sentenceBox(model, update), all.element, large.element, arithmetic.element);
+  return h("div", {}, h("h2", {}, t("heads.title")), h("p", { class: "lead" }, t("heads.lead")), sentenceBox(model, update), h("div", { class: "heads-layout" }, all.element, large.element), arithmetic.element);
 }
 
 export function askCell(site) {

@@ -24,11 +24,16 @@ function pageName() {
   return name in PAGES ? name : "translate";
 }
 
+// What the first page is for depends on what the model does.
+function pageTitle(name) {
+  return t(name === "translate" ? `page.${model.task}` : `page.${name}`);
+}
+
 function draw({ keepFocus = false } = {}) {
   const name = pageName();
   const focused = keepFocus ? document.activeElement?.id : null;
   leave?.();
-  document.title = `${t(`page.${name}`)} · Clearformer`;
+  document.title = `${pageTitle(name)} · Clearformer`;
   document.documentElement.dataset.theme = chosen.theme;
   const main = h("main", { id: "main", tabindex: "-1" });
   replace(document.body, h("a", { class: "skip", href: "#main", onclick: (event) => {
@@ -68,7 +73,7 @@ function header() {
 }
 
 function navigation(current) {
-  return h("nav", { class: "pages", "aria-label": t("shell.pages") }, h("ul", {}, Object.keys(PAGES).map((name) => h("li", {}, h("a", { href: `#/${name}`, "aria-current": name === current ? "page" : null }, t(`page.${name}`))))));
+  return h("nav", { class: "pages", "aria-label": t("shell.pages") }, h("ul", {}, Object.keys(PAGES).map((name) => h("li", {}, h("a", { href: `#/${name}`, "aria-current": name === current ? "page" : null }, pageTitle(name))))));
 }
 
 function footer() {

@@ -26,7 +26,7 @@ class Matrix {
     this.limit = this.palette === "sequential" ? this.max ?? 1 : Math.max(1e-12, this.max ?? largest(this.values));
     this.measure();
     this.readout = h("p", { class: "readout", "aria-live": "polite" }, t("matrix.hint"));
-    const drawn = this.height * this.width <= SHAPES_UP_TO ? this.shapes() : this.canvas();
+    const drawn = this.height * this.width <= SHAPES_UP_TO ? this.shapes() : [this.canvas(), this.legendAlone()];
     this.element = h("div", { class: "matrix" }, drawn, this.readout);
     if (this.selected) this.mark(...this.selected, { quiet: true });
   }
@@ -36,7 +36,7 @@ class Matrix {
     this.cellWidth = this.cell?.width ?? byCount(this.width);
     this.cellHeight = this.cell?.height ?? Math.min(28, byCount(this.height));
     const longest = (names) => Math.max(0, ...names.map((name) => [...name].reduce((sum, one) => sum + (one.codePointAt(0) > 0x2e7f ? 12 : 7), 0)));
-    this.left = Math.min(110, longest(this.rows) + 12) + 16;
+    this.left = Math.max(Math.min(126, longest(this.rows) + 28), longest([this.rowAxis]) + 14);
     this.numbered = this.columns.every((name) => /^\d*$/.test(name));
     this.top = this.numbered ? 34 : Math.min(96, longest(this.columns) * 0.75 + 14) + 18;
   }
@@ -116,6 +116,11 @@ class Matrix {
       svg("text", { x: x - 6, y: y + 4, "text-anchor": "end", "dominant-baseline": "central", class: "axis" }, brief(low)),
       svg("text", { x: x + width + 6, y: y + 4, "dominant-baseline": "central", class: "axis" }, brief(this.limit)));
     return group;
+  }
+
+  legendAlone() {
+    const width = this.left + 240;
+    return svg("svg", { viewBox: `0 0 ${width} 30`, width, height: 30, class: "drawing legend", "aria-hidden": "true" }, this.legend(34));
   }
 
   // --- on a canvas ---------------------------------------------------------------------------------------------------
@@ -282,7 +287,7 @@ class Matrix {
 
   // A drawing to take along, also of what is on a canvas: its pixels become an image inside.
   drawing() {
-    if (!this.window) return this.element.querySelector("svg");
+    if (!this.window) return this.element.querySelector("svg.drawing");
     const [width, height] = [this.left + this.width * this.cellWidth + 60, this.top + this.height * this.cellHeight + LEGEND];
     const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "drawing" });
     drawing.append(

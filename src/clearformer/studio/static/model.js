@@ -77,6 +77,7 @@ function architecture(model) {
   const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "drawing architecture", role: "img", "aria-label": t("model.drawing") });
   drawing.append(svg("defs", {}, svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse" }, svg("path", { d: "M0 0L8 4L0 8z", class: "arrow-head" }))));
   const bottom = height - 40;
+  let memoryTop = 0; // where the stack before ends: its output goes to the next one's cross-attention
   stacks.forEach((stack, place) => {
     const x = 20 + place * columnWidth;
     const middle = x + BLOCK.width / 2;
@@ -88,19 +89,20 @@ function architecture(model) {
       line(middle, bottom, middle, frontTop + BLOCK.height),
       block(x, frontTop, { title: t("model.block.front"), detail: frontText(model), kind: "front" }),
       svg("rect", { x: x - 12, y: bodyTop, width: BLOCK.width + 24, height: bodyBottom - bodyTop, rx: 8, class: "stack-frame" }),
-      svg("text", { x: x + BLOCK.width + 18, y: bodyTop + 16, class: "times" }, `× ${stack.layers}`),
+      svg("text", { x: x + BLOCK.width + 12, y: bodyTop - 8, class: "times", "text-anchor": "end" }, `× ${stack.layers}`),
       svg("text", { x: x - 8, y: bodyTop - 8, class: "axis-title" }, stack.title),
       line(middle, frontTop, middle, bodyBottom));
     stack.repeated.forEach((one, row) => {
       const y = bodyBottom - (row + 1) * (BLOCK.height + BLOCK.gap);
       drawing.append(block(x, y, one));
       if (row > 0) drawing.append(line(middle, y + BLOCK.height + BLOCK.gap, middle, y + BLOCK.height));
-      if (one.cross) drawing.append(svg("path", { d: `M${x - columnWidth + BLOCK.width / 2} ${bodyTop - 24}H${x - 45}V${y + BLOCK.height / 2}H${x - 1}`, class: "flow", "marker-end": "url(#arrow)" }));
+      if (one.cross) drawing.append(svg("path", { d: `M${x - columnWidth + BLOCK.width / 2} ${memoryTop}v-24H${x - 28}V${y + BLOCK.height / 2}H${x - 1}`, class: "flow", "marker-end": "url(#arrow)" }));
     });
     if (place === stacks.length - 1) {
       const headTop = bodyTop - 28 - BLOCK.height;
       drawing.append(line(middle, bodyTop, middle, headTop + BLOCK.height), block(x, headTop, { title: t(`model.head.${model.config.head.kind}`), detail: model.config.head.kind === "language-model" ? `${count(model.config.dim)} → ${count(model.config.target_vocab_size ?? model.config.vocab_size)} · softmax` : "", kind: "head" }), line(middle, headTop, middle, headTop - 24));
-    } else drawing.append(svg("path", { d: `M${middle} ${bodyTop}V${bodyTop - 24}`, class: "flow" }));
+    }
+    memoryTop = bodyTop;
   });
   return drawing;
 }
@@ -119,7 +121,7 @@ function costTable(found) {
   const bar = (value, total) => h("span", { class: "bar", style: { "--share": total ? (value / total).toFixed(4) : 0 } });
   const content = h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": t("model.costs") }, h("table", { class: "costs" },
     h("thead", {}, h("tr", {}, ["model.part", "model.parameters", "model.share", "model.operations", "model.share"].map((name) => h("th", { scope: "col" }, t(name))))),
-    h("tbody", {}, found.parts.map((part) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, part.name)), h("td", {}, count(part.parameters)), h("td", {}, bar(part.parameters, totals.parameters), percent(part.parameters / (totals.parameters || 1))), h("td", {}, short(part.operations)), h("td", {}, bar(part.operations, totals.operations), percent(part.operations / (totals.operations || 1)))))),
+    h("tbody", {}, found.parts.map((part) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, part.name)), h("td", {}, count(part.parameters)), h("td", { class: "share" }, bar(part.parameters, totals.parameters), percent(part.parameters / (totals.parameters || 1))), h("td", {}, short(part.operations)), h("td", { class: "share" }, bar(part.operations, totals.operations), percent(part.operations / (totals.operations || 1)))))),
     h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, t("model.total")), h("td", {}, count(totals.parameters)), h("td", {}), h("td", {}, short(totals.operations)), h("td", {})))));
   return figure({ name: "costs", title: t("model.costs"), caption: t("model.costs.about", { length: found.length }), content, table: () => ({ columns: [t("model.part"), t("model.parameters"), t("model.operations")], rows }), drawing: () => barDrawing(found.parts, totals) });
 }

@@ -4,7 +4,6 @@ import { ask } from "./api.js";
 import { chart, chartTable } from "./chart.js";
 import { h, replace, svg } from "./dom.js";
 import { figure } from "./figure.js";
-import { formula } from "./formula.js";
 import { number } from "./format.js";
 import { t } from "./i18n.js";
 import { matrix } from "./matrix.js";
@@ -25,7 +24,7 @@ function table2d(name, packed, title, caption, math) {
   const tensor = unpack(packed);
   const numbers = (size) => Array.from({ length: size }, (_, place) => String(place));
   const view = matrix({ rows: numbers(tensor.shape[0]), columns: numbers(tensor.shape[1]), values: tensor.values, palette: "diverging", rowAxis: t("positions.position"), columnAxis: t("walk.feature"), label: title, cell: { width: 7, height: 7 }, say: (row, column, value) => t("positions.say", { position: row, feature: column, value: number(value) }) });
-  return h("section", { class: "scheme" }, math ? h("p", { class: "step-formula" }, formula(math)) : null, figure({ name, title, caption, content: view.element, table: () => view.table(), drawing: () => view.drawing() }));
+  return h("section", { class: "scheme" }, figure({ name, title, caption, math, content: view.element, table: () => view.table(), drawing: () => view.drawing() }));
 }
 
 function sinusoidal(found) {
@@ -46,7 +45,7 @@ function similarity(found) {
 }
 
 function plot(name, title, caption, series, xAxis, yAxis, math = null) {
-  return h("section", { class: "scheme" }, math ? h("p", { class: "step-formula" }, formula(math)) : null, figure({ name, title, caption, content: h("div", { class: "scroller" }, chart({ series, label: title, xAxis, yAxis })), table: () => chartTable(series, xAxis) }));
+  return h("section", { class: "scheme" }, figure({ name, title, caption, math, content: h("div", { class: "scroller" }, chart({ series, label: title, xAxis, yAxis })), table: () => chartTable(series, xAxis) }));
 }
 
 function slopes(found) {
@@ -79,15 +78,15 @@ function rotation(found) {
   const redraw = () => replace(holder, svgRow(pairs, cosines, sines, frequencies));
   redraw();
   const table = () => ({ columns: [t("positions.pair"), t("positions.frequency"), t("positions.position"), "cos θ", "sin θ"], rows: pairs.map((pair) => [pair, frequencies[pair], chosen.position, part(cosines, chosen.position).values[pair], part(sines, chosen.position).values[pair]]) });
-  return h("section", { class: "scheme" }, h("p", { class: "step-formula" }, formula("θ = pos · 10000^{−2i/d}")),
-    figure({ name: "positions-rotary", title: t("positions.rotary"), caption: t("positions.rotary.about"), content: h("div", {}, slider(t("positions.position"), chosen.position, { min: 0, max: found.length - 1 }, (value) => {
+  return h("section", { class: "scheme" },
+    figure({ name: "positions-rotary", math: "θ = pos · 10000^{−2i/d}", title: t("positions.rotary"), caption: t("positions.rotary.about"), content: h("div", {}, slider(t("positions.position"), chosen.position, { min: 0, max: found.length - 1 }, (value) => {
       chosen.position = value;
       redraw();
     }), holder), table }));
 }
 
 function svgRow(pairs, cosines, sines, frequencies) {
-  const [size, radius] = [140, 48];
+  const [size, radius] = [112, 42];
   const drawing = svg("svg", { viewBox: `0 0 ${pairs.length * size} ${size + 30}`, width: pairs.length * size, height: size + 30, class: "drawing rotation", role: "img", "aria-label": t("positions.rotary") });
   pairs.forEach((pair, place) => {
     const [x, y] = [place * size + size / 2, size / 2];

@@ -1,0 +1,66 @@
+"""clearformer explain: the walk-through of a sentence as one file, or a single figure."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clearformer.cli.usage import UsageError
+
+if TYPE_CHECKING:
+    from clearformer.studio.app import Desk
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the verb takes."""
+    parser.add_argument("text", help="the sentence; token numbers for a model without a tokenizer")
+    parser.add_argument("--model", default="en-de", help="a model folder or the name of one that ships (en-de)")
+    parser.add_argument("--out", type=Path, required=True, help="F.html; with --figure F.svg, F.csv or F.json")
+    parser.add_argument(
+        "--language", choices=("en", "zh"), default="en", help="of the page; it can be switched there (en)"
+    )
+    parser.add_argument("--figure", choices=("heads", "attention", "alignment", "positions"), help="a single figure")
+    parser.add_argument("--site", help="an attention layer, such as decoder.layers.0.cross_attn (all, or the last)")
+    parser.add_argument("--head", type=int, help="a head of it, from 1 (the mean)")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Compute once, write one file."""
+    wanted = {".svg", ".csv", ".json"} if arguments.figure else {".html", ".htm"}
+    if arguments.out.suffix not in wanted:
+        kind = "a figure" if arguments.figure else "the walk-through"
+        raise UsageError(f"--out {arguments.out} should end in {' or '.join(sorted(wanted))} for {kind}")
+
+    from clearformer.doorway import find_model
+    from clearformer.studio.app import Desk
+    from clearformer.studio.runs import Runs
+    from clearformer.studio.subject import Subject
+
+    desk = Desk(Subject.open(find_model(arguments.model)), Runs([]))
+    content = _figure(desk, arguments) if arguments.figure else _page(desk, arguments)
+    try:
+        arguments.out.write_text(content, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise ValueError(f"{arguments.out} cannot be written ({error.strerror}); choose another --out") from None
+    print(arguments.out)
+
+
+def _page(desk: "Desk", arguments: argparse.Namespace) -> str:
+    from clearformer.studio.explain import explain
+
+    return explain(desk, arguments.text, language=arguments.language)
+
+
+def _figure(desk: "Desk", arguments: argparse.Namespace) -> str:
+    from clearformer.studio.drawing import to_csv, to_json, to_svg
+    from clearformer.studio.figures import FIGURES
+
+    head = None if arguments.head is None else arguments.head - 1
+    panels = FIGURES[arguments.figure](desk, arguments.text, arguments.site, head)
+    if arguments.out.suffix == ".csv":
+        return to_csv(panels)
+    if arguments.out.suffix == ".json":
+        return to_json(panels)
+    across = next(iter(desk.sites.values())).heads if desk.sites else 4
+    title = f"{desk.subject.name} · {arguments.figure} · {arguments.text}"
+    cell = 5.0 if arguments.figure == "positions" else None
+    return to_svg(panels, title=title, across=across, cell=cell)
