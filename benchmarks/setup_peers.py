@@ -1,9 +1,9 @@
 """Install the peers that `clearformer bench` runs beside this package: `python benchmarks/setup_peers.py [NAME …]`.
 
 Every peer has an environment of its own, because their requirements contradict one another. All of them use the torch
-that is installed here: a second one would be gigabytes, and another version another race. A peer whose metadata asks for
-an older torch is given this one all the same; whether it then runs, the bench says. Started again, only what is missing
-is installed.
+that is installed here: a second one would be gigabytes, and another version another race. A peer whose metadata asks
+for an older torch is given this one all the same; whether it then runs, the bench says. Started again, only what is
+missing is installed.
 """
 
 import argparse

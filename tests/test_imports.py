@@ -49,6 +49,7 @@ MAY_IMPORT |= {
     "diagnosis": EVERYTHING_BELOW | {"run"},
     "serving": EVERYTHING_BELOW | {"run", "doorway"},
     "lab": EVERYTHING_BELOW | {"run", "doorway"},
+    "bench": EVERYTHING_BELOW | {"run", "doorway"},
     "studio": EVERYTHING_BELOW | {"run", "doorway", "serving"},
     "__init__": EVERYTHING_BELOW | {"run", "doorway"},  # by name, when first asked for: see below
 }

@@ -77,18 +77,15 @@ def parameters(job: protocol.Job) -> int:
 
 def decode(job: protocol.Job) -> None:
     """Texts in, translations out: tokenising and detokenising are part of it."""
-    from clearformer.doorway import load
+    from clearformer.engines import open_translator
 
-    engine = {"engine": job.options["engine"]} if "engine" in job.options else {}
-    translator = load(job.given["model_folder"], **engine)
+    translator = open_translator(job.model_folder, job.options.get("engine", "torch"))
     texts = (job.folder / "sources.txt").read_text(encoding="utf-8").splitlines()
     text_of = {tuple(ids): text for ids, text in zip(job.sources(), texts, strict=True)}
 
     def translate(sources: list[list[int]], beam: int) -> int:
-        found = translator.translate(
-            [text_of[tuple(source)] for source in sources], beam=beam, batch=64, max_ratio=0.0, max_extra=job.length
-        )
-        return sum(len(translation.ids) for translation in found)
+        found = translator.translate([text_of[tuple(source)] for source in sources], beam=beam, batch=64)
+        return sum(len(translation.ids) + 1 for translation in found)  # and the end token
 
     protocol.decode(job, translate, package="clearformer", whole=True)
 

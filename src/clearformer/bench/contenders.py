@@ -66,8 +66,8 @@ def benchmarks_folder() -> Path:
         if (root / "benchmarks" / "contenders.toml").exists():
             return root / "benchmarks"
     raise ValueError(
-        "the peers' programs are in the folder benchmarks/ of the source repository, which an installed package does not "
-        "have; run this from a checkout (limits and startup work anywhere)"
+        "the peers' programs are in the folder benchmarks/ of the source repository, which an installed package does "
+        "not have; run this from a checkout, or ask for `clearformer bench limits`, which needs no peers"
     )
 
 

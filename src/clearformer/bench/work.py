@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from clearformer import bundle, run, settings, storage
+from clearformer import bundle, run, storage
 from clearformer.bundle import Bundle
 from clearformer.data.batching import BatchingConfig, DataPlan
 from clearformer.data.shards import ShardedPairs
@@ -31,7 +31,7 @@ from clearformer.text.train import TokenizerConfig
 
 RECIPE = "multi30k-en-de-raw"
 SENTENCES = 1000  # to translate
-NEVER = -10_000.0  # the bias of the end token in the model that is decoded with: only the limit ends a sentence
+CLOCK = 0  # the coordinate that tells the model to decode with when to end
 LONG_AGO = 1 << 30  # steps between validations and checkpoints: none within a turn
 BATCHES = 64  # of a made-up text, more than any turn gets through
 # Characters that stay as they are through any normalisation, enough for the largest vocabulary.
@@ -156,16 +156,19 @@ def training_job(work: Work, case: str, model: Mapping[str, Any]) -> dict[str, A
     }
 
 
-def decoding_job(work: Work, case: str, model: Mapping[str, Any], *, length: int) -> dict[str, Any]:
+def decoding_job(
+    work: Work, case: str, model: Mapping[str, Any], *, length: int, sentences: int = SENTENCES
+) -> dict[str, Any]:
     """What a contender needs to translate: sentences, sizes, and a folder with a model of these sizes.
 
     length: the number of tokens of every translation, so that all engines take as many steps, whatever their weights.
     """
     config = configuration(work, model)
-    folder = work.folder / f"model-{'-'.join(map(str, model.values()))}"
+    folder = work.folder / f"model-{'-'.join(map(str, model.values()))}-{length}"
     if not folder.exists():
-        bundle.save(_never_ending(config, work), folder)
-    return {**_description(work, config), "task": "decode", "case": case, "model_folder": str(folder), "length": length}
+        bundle.save(_exactly(length, config, work), folder)
+    asked = {"case": case, "model_folder": str(folder), "length": length, "sentences": sentences}
+    return {**_description(work, config), "task": "decode", **asked}
 
 
 def configuration(work: Work, model: Mapping[str, Any]) -> ModelConfig:
@@ -184,15 +187,25 @@ def _description(work: Work, config: ModelConfig) -> dict[str, Any]:
     return {"work": known, "model": {**sizes, "heads": config.attention.heads, "dropout": config.dropout.residual}}
 
 
-def _never_ending(config: ModelConfig, work: Work) -> Bundle:
-    """A model of random weights that never chooses the end token by itself."""
+def _exactly(length: int, config: ModelConfig, work: Work) -> Bundle:
+    """A model of random weights whose every translation has so many tokens, the end token among them.
+
+    One coordinate of the decoder's states is kept for a clock: no layer writes to it, the (learned) position sets it
+    below zero until the last token and above zero there, and the end token's vector reads it. Engines that treat a
+    translation cut at its limit differently from one that ends by itself are then raced on the latter.
+    """
     torch.manual_seed(1)
-    config = replace(config, head=replace(config.head, bias=True))
-    model = build(config)
+    config = replace(config, position=replace(config.position, kind="learned"), decoder_position=None)
+    model: Any = build(config)
     with torch.no_grad():
-        model.head.bias[work.eos] = NEVER  # type: ignore[index, union-attr]
-    recipe = settings.read_toml(work.folder / "recipe.toml")
+        for layer in model.decoder.layers:
+            for projection in (layer.self_attn.out_proj, layer.cross_attn.out_proj, layer.ffn.down_proj):
+                projection.weight[CLOCK] = 0.0
+                projection.bias[CLOCK] = 0.0
+        positions, vectors = model.decoder.front.position.table.weight, model.head.table
+        positions[: length - 1, CLOCK], positions[length - 1 :, CLOCK] = -4.0, 4.0
+        vectors[:, CLOCK] = 0.0
+        vectors[work.eos, CLOCK] = 50.0
     path = work.folder / "vocabulary" / "joint.json"
     tokenizer = Tokenizer.load(path, storage.read_json(path.with_suffix(".facts.json")))
-    provenance = {"recipe": recipe["name"], "weights": "random: made to be timed, not to be read"}
-    return Bundle(config=config, model=model, tokenizer=tokenizer, provenance=provenance)
+    return Bundle(config=config, model=model, tokenizer=tokenizer, provenance={"weights": "random, to be timed"})

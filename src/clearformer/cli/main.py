@@ -29,6 +29,7 @@ VERBS = {
     "studio": "see through a model in a browser: translation, attention, arithmetic, search",
     "explain": "the way of a sentence through a model as one offline page, or as figures",
     "inspect": "parameters, memory and operations of a model folder or a preset",
+    "bench": "this package beside its peers, in one run: speed, memory, start-up",
 }
 
 

@@ -1,0 +1,46 @@
+"""eole: EncoderDecoderModel with the configuration classes that its YAML files are read into."""
+
+import protocol
+import torch.nn.functional as F
+from eole.config.models import TransformerModelConfig
+from eole.config.training import TrainingConfig
+from eole.constants import DefaultTokens
+from eole.models.model import EncoderDecoderModel
+from pyonmttok import build_vocab_from_tokens
+from torch import Tensor
+
+
+def main() -> None:
+    job = protocol.Job()
+    config = TransformerModelConfig(
+        layers=job.layers, hidden_size=job.dim, heads=job.heads, transformer_ff=job.hidden_dim,
+        embeddings={"word_vec_size": job.dim, "position_encoding_type": "SinusoidalInterleaved"},
+        share_embeddings=True, share_decoder_embeddings=True,
+    )  # fmt: skip
+    running = TrainingConfig(
+        dropout=[job.dropout], attention_dropout=[0.0], world_size=0, gpu_ranks=[], compute_dtype="fp32",
+        param_init_method="xavier_uniform", label_smoothing=job.smoothing,
+    )  # fmt: skip
+    vocabulary = names(job)
+    specials = {"pad_token": DefaultTokens.PAD, "bos_token": DefaultTokens.BOS, "eos_token": DefaultTokens.EOS}
+    vocabs = {"src": vocabulary, "tgt": vocabulary, "specials": specials}
+    model = EncoderDecoderModel.for_training(config, vocabs, running, device_id=-1)
+
+    def loss(batch: protocol.Batch) -> Tensor:
+        states = model(batch.source, batch.target, batch.source_lengths).dec_out
+        return F.cross_entropy(
+            model.generator(states.flatten(0, 1)), batch.target_out.flatten(),
+            ignore_index=job.pad, label_smoothing=job.smoothing, reduction="sum",
+        )  # fmt: skip
+
+    protocol.train(job, model, loss, package="eole")
+
+
+def names(job: protocol.Job) -> object:
+    """A vocabulary with the special tokens at the ids that all contenders share."""
+    known = {job.pad: DefaultTokens.PAD, job.bos: DefaultTokens.BOS, job.eos: DefaultTokens.EOS, 3: DefaultTokens.UNK}
+    return build_vocab_from_tokens([known.get(number, f"w{number}") for number in range(job.vocab_size)])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""How long until something happens: importing, printing help, translating one sentence from a cold start."""
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from clearformer.bench import footprint, machine
+from clearformer.bench.contenders import Contender
+from clearformer.bench.race import Reading, Turn
+
+IMPORT, HELP, TRANSLATE = "import", "--help", "one sentence from a cold start"
+
+
+def commands(contender: Contender, model: Path | None) -> dict[str, tuple[str, ...]]:
+    """What is timed of a contender, by case. model: a folder to translate with; only ours is asked to."""
+    found: dict[str, tuple[str, ...]] = {}
+    if contender.imports:
+        found[IMPORT] = (contender.python, "-c", f"import {contender.imports}")
+    for name in contender.commands:
+        program = Path(contender.python).parent / name
+        if program.exists():
+            found[HELP] = (str(program), "--help")
+    if contender.package == "clearformer" and model is not None:
+        engine = contender.options.get("engine", "torch")
+        words = ("translate", "--model", str(model), "--engine", engine, "A dog runs.")
+        found[TRANSLATE] = (contender.python, "-m", "clearformer", *words)
+    return found
+
+
+def take_turn(name: str, timed: Mapping[str, Sequence[str]], *, limit: float) -> Turn:
+    """Run each command once; the first that fails speaks for all."""
+    before, used, readings = machine.read_busy(), _children_seconds(), []
+    for case, command in timed.items():
+        started = time.perf_counter()
+        try:
+            subprocess.run(
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                text=True, errors="replace", timeout=limit, check=True,
+            )  # fmt: skip
+        except subprocess.CalledProcessError as error:
+            said = error.stderr.strip().splitlines() or [f"code {error.returncode}"]
+            return Turn(name=name, readings=tuple(readings), failure=f"{case}: {said[-1]}")
+        except (subprocess.TimeoutExpired, OSError) as error:
+            return Turn(name=name, readings=tuple(readings), failure=f"{case}: {error}")
+        spent = time.perf_counter() - started
+        readings.append(Reading(case=case, unit="starts", count=1, seconds=spent, latency=spent))
+    others = machine.used_by_others(before, machine.read_busy(), _children_seconds() - used)
+    return Turn(name=name, readings=tuple(readings), others=others)
+
+
+def race(
+    timed: Mapping[str, Mapping[str, Sequence[str]]],
+    *,
+    repeats: int,
+    limit: float,
+    watch: Callable[[Turn], None] = lambda turn: None,
+) -> list[Turn]:
+    """Everybody once to warm the disk's cache, which is not counted, and then in turns."""
+    turns = []
+    for number in range(repeats + 1):
+        for name, cases in timed.items():
+            turn = take_turn(name, cases, limit=limit)
+            if number > 0 or turn.failure:
+                turns.append(turn)
+                watch(turn)
+    return turns
+
+
+def footprint_of(contender: Contender) -> dict[str, Any]:
+    """Packages and bytes of a contender's package, as its own environment knows them."""
+    done = subprocess.run(
+        [contender.python, "-P", footprint.__file__, contender.package], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines() or ["no answer"]
+        return {"failure": said[-1]}
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def _children_seconds() -> float:
+    spent = os.times()
+    return spent.children_user + spent.children_system + spent.user + spent.system

@@ -1,0 +1,102 @@
+"""clearformer bench: this package beside its peers, in one run."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clearformer.cli.usage import UsageError
+
+if TYPE_CHECKING:
+    from clearformer.bench.machine import Moment
+    from clearformer.bench.programme import Programme
+    from clearformer.bench.race import Turn
+
+PARTS = ("limits", "train", "decode", "startup", "scaling")
+USUAL = ("train", "decode", "startup")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the verb takes."""
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"what to measure: {', '.join(PARTS)} (default: {' '.join(USUAL)})"
+    )
+    parser.add_argument("--peers", nargs="+", metavar="NAME", help="only these, and this package (default: all)")
+    parser.add_argument("--sizes", nargs="+", choices=("tiny", "base"), default=["tiny"], help="models (tiny)")
+    parser.add_argument("--repeats", type=int, default=5, help="turns that everybody takes (5)")
+    parser.add_argument("--seconds", type=float, default=20.0, help="how long a case is measured in a turn (20)")
+    parser.add_argument("--threads", type=int, help="processors that everybody may use (all)")
+    parser.add_argument("--sentences", type=int, default=1000, help="that are translated (1000)")
+    parser.add_argument("--json", action="store_true", help="print everything that was measured as JSON")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="write report.json, report.md and plots there, too")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Look whether the machine is idle, race, and tell."""
+    parts = arguments.parts or USUAL
+    if unknown := [part for part in parts if part not in PARTS]:
+        raise UsageError(f"there is no part called {', '.join(unknown)}; choose from {', '.join(PARTS)}")
+
+    from clearformer.bench import machine
+    from clearformer.bench.contenders import benchmarks_folder, read_contenders
+    from clearformer.bench.programme import Programme, Settings
+
+    settings = Settings(
+        threads=arguments.threads or len(machine.cores()),
+        seconds=arguments.seconds,
+        repeats=arguments.repeats,
+        sizes=tuple(arguments.sizes),
+        sentences=arguments.sentences,
+    )
+    folder = None if set(parts) == {"limits"} else benchmarks_folder()
+    programme = Programme(folder, read_contenders(folder) if folder else {}, settings, _say)
+    moment = machine.look()
+    if disturbance := moment.disturbance():
+        print(f"warning: {disturbance}; figures of this run are not to be quoted", file=sys.stderr, flush=True)
+    for part in PARTS:
+        if part in parts:
+            getattr(programme, part)(*([] if part == "limits" else [arguments.peers]))
+    _tell(programme, moment, arguments)
+
+
+def _say(turn: "Turn") -> None:
+    """A line a turn, so that one sees that something happens."""
+    found = "; ".join(f"{one.case}: {one.rate:,.1f} {one.unit}/s" for one in turn.readings)
+    print(f"{turn.name}: {turn.failure or found}", file=sys.stderr, flush=True)
+
+
+def _tell(programme: "Programme", moment: "Moment", arguments: argparse.Namespace) -> None:
+    """Print the tables or the JSON, and write both where asked."""
+    from clearformer.bench import machine, report
+
+    results, processor = programme.results, machine.processor_name()
+    told: dict[str, Any] = {
+        **report.to_json(
+            moment=moment,
+            processor=processor,
+            settings=vars(programme.settings),
+            tables=results.tables,
+            turns=results.turns,
+        ),
+        "footprints": results.footprints,
+        "series": results.series,
+    }
+    text = report.to_markdown(results.tables, moment=moment, processor=processor, turns=results.turns)
+    text += report.footprint_table(results.footprints)
+    as_json = json.dumps(told, ensure_ascii=False, indent=1)
+    print(as_json if arguments.json else text)
+    if arguments.out is not None:
+        _write(arguments.out, as_json, text, results.series)
+
+
+def _write(folder: Path, as_json: str, text: str, series: dict[str, dict[str, list[tuple[float, float]]]]) -> None:
+    from clearformer.bench.figure import chart
+
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "report.json").write_text(as_json + "\n", encoding="utf-8")
+    (folder / "report.md").write_text(text, encoding="utf-8")
+    labels = {"length": "tokens a sentence", "vocabulary": "pieces", "width": "width of the model"}
+    for axis, lines in series.items():
+        drawn = chart(f"Training cost against {axis}", labels[axis], "seconds a thousand target tokens", lines)
+        (folder / f"{axis}.svg").write_text(drawn, encoding="utf-8")
