@@ -39,6 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "translator": FLOOR | {"model", "text", "decoding", "bundle", "steppers", "translation"},
     "fast": FLOOR | {"text", "folder", "translation"},
     "engines": FLOOR | {"folder", "translation", "fast", "interop", "bundle", "translator"},
+    "quantize": FLOOR | {"folder", "translation", "fast", "engines", "interop", "evaluation"},
     "recipe": FLOOR | {"model", "text", "data", "training", "translation"},
     "choose": FLOOR | {"model", "text", "data", "training", "recipe"},
 }

@@ -12,9 +12,7 @@ from clearformer.cli.usage import UsageError
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     parser.add_argument("--model", default="en-de", help="a model folder or the name of one that ships (en-de)")
-    parser.add_argument("--data", help="a known corpus; its test set is used")
-    parser.add_argument("--source", type=Path, help="sentences to translate, one a line")
-    parser.add_argument("--reference", type=Path, help="their translations by people")
+    add_test_set(parser)
     parser.add_argument("--tokenise", help="sacreBLEU's tokeniser; none for text that is split already (by language)")
     parser.add_argument("--beam", type=int, default=4, help="hypotheses kept at each step (4)")
     parser.add_argument("--batch", type=int, default=64, help="sentences translated at a time (64)")
@@ -22,20 +20,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
+def add_test_set(parser: argparse.ArgumentParser) -> None:
+    """How a test set is named."""
+    parser.add_argument("--data", help="a known corpus; its test set is used")
+    parser.add_argument("--source", type=Path, help="sentences to translate, one a line")
+    parser.add_argument("--reference", type=Path, help="their translations by people")
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Translate, compare, print."""
     from clearformer.cli.progress import progress_bar
     from clearformer.doorway import load
     from clearformer.evaluation.translation import check_tokeniser, score_translations
-    from clearformer.text.doctor import read_lines
     from clearformer.translation import DecodingConfig
 
     check_tokeniser(arguments.tokenise)
     translator = load(arguments.model)
-    source, reference = _files(arguments, translator.bundle.provenance)
-    sources, references = list(read_lines(source)), list(read_lines(reference))
-    if len(sources) != len(references):
-        raise ValueError(f"{source} has {len(sources)} lines but {reference} has {len(references)}; they must be equal")
+    sources, references = read_test_set(arguments, translator.bundle.provenance)
     config = DecodingConfig(beam=arguments.beam, batch=arguments.batch)
     with progress_bar("translating") as show:
         found = [one.text for one in translator.translate(sources, config, on_progress=show)]
@@ -53,6 +54,17 @@ def run(arguments: argparse.Namespace) -> None:
     print(f"perplexity  {perplexity:.2f} a token")
     print(f"sentences   {score.sentences}")
     print(f"signature   {score.signature}")
+
+
+def read_test_set(arguments: argparse.Namespace, provenance: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """Sentences and their translations by people, as many of one as of the other."""
+    from clearformer.text.doctor import read_lines
+
+    source, reference = _files(arguments, provenance)
+    sources, references = list(read_lines(source)), list(read_lines(reference))
+    if len(sources) != len(references):
+        raise ValueError(f"{source} has {len(sources)} lines but {reference} has {len(references)}; they must be equal")
+    return sources, references
 
 
 def _files(arguments: argparse.Namespace, provenance: dict[str, Any]) -> tuple[Path, Path]:

@@ -28,6 +28,7 @@ VERBS = {
     "data": "known corpora: list them, or get one",
     "studio": "see through a model in a browser: translation, attention, arithmetic, search",
     "explain": "the way of a sentence through a model as one offline page, or as figures",
+    "quantize": "a model in eight bits: size, speed and score before and after",
     "inspect": "parameters, memory and operations of a model folder or a preset",
     "bench": "this package beside its peers, in one run: speed, memory, start-up",
 }

@@ -1,0 +1,51 @@
+"""clearformer quantize: a model in eight bits, if it stays good enough."""
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from clearformer.cli.evaluate import add_test_set
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the verb takes."""
+    parser.add_argument("model", help="a model folder or the name of one that ships")
+    parser.add_argument("out", type=Path, help="where to write the smaller one")
+    add_test_set(parser)
+    parser.add_argument("--limit", type=float, default=0.5, help="BLEU that may be lost (0.5)")
+    parser.add_argument("--beam", type=int, default=4, help="hypotheses kept at each step (4)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Convert, measure both, keep or refuse, print."""
+    from clearformer.cli.evaluate import read_test_set
+    from clearformer.cli.progress import progress_bar
+    from clearformer.folder import find_model, read_description
+    from clearformer.quantize import quantize
+    from clearformer.translation import DecodingConfig
+
+    folder = find_model(arguments.model)
+    provenance = read_description(folder).get("provenance", {})
+    arguments.data = arguments.data or (None if arguments.source else provenance.get("data"))
+    sources, references = read_test_set(arguments, provenance)
+    with progress_bar("translating twice") as show:
+        found = quantize(
+            folder,
+            arguments.out,
+            sources,
+            references,
+            limit=arguments.limit,
+            config=DecodingConfig(beam=arguments.beam),
+            on_progress=show,
+        )
+    if arguments.json:
+        print(json.dumps({**asdict(found), "lost": found.lost}, indent=2))
+        return
+    before, after = found.before, found.after
+    print(f"             {'float32':>10} {'int8':>10}")
+    print(f"size         {before.bytes / 1e6:>7.1f} MB {after.bytes / 1e6:>7.1f} MB")
+    print(f"sentences/s  {before.sentences_per_second:>10.1f} {after.sentences_per_second:>10.1f}")
+    print(f"BLEU         {before.bleu:>10.2f} {after.bleu:>10.2f}   over {found.sentences} sentences")
+    print(f"clearformer translate --model {arguments.out} uses it")

@@ -1,0 +1,39 @@
+"""A table for people, JSON for scripts, and a sentence where it may not be."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clearformer import bundle
+from clearformer.cli.main import main
+from toy_models import small
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    bundle.save(small(), tmp_path / "model")
+    return tmp_path / "model"
+
+
+def test_before_and_after_are_shown(capsys: pytest.CaptureFixture[str], model: Path, text_file: Path, tmp_path: Path):
+    files = ["--source", str(text_file), "--reference", str(text_file), "--limit", "100"]
+    assert main(["quantize", str(model), str(tmp_path / "small"), *files]) == 0
+    shown = capsys.readouterr().out
+    assert [line.split()[0] for line in shown.splitlines()] == ["float32", "size", "sentences/s", "BLEU", "clearformer"]
+    assert main(["translate", "two dog", "--model", str(tmp_path / "small")]) == 0
+    assert main(["quantize", str(model), str(tmp_path / "again"), *files, "--json"]) == 0
+    capsys.readouterr()
+
+
+def test_json_has_both(capsys: pytest.CaptureFixture[str], model: Path, text_file: Path, tmp_path: Path):
+    files = ["--source", str(text_file), "--reference", str(text_file), "--limit", "100", "--json"]
+    assert main(["quantize", str(model), str(tmp_path / "small"), *files]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["after"]["bytes"] < found["before"]["bytes"]
+    assert found["lost"] == pytest.approx(found["before"]["bleu"] - found["after"]["bleu"])
+
+
+def test_without_a_test_set_it_asks_for_one(capsys: pytest.CaptureFixture[str], model: Path, tmp_path: Path):
+    assert main(["quantize", str(model), str(tmp_path / "small")]) == 2
+    assert "--data, or give --source and --reference" in capsys.readouterr().err
