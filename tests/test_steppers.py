@@ -7,7 +7,15 @@ import torch
 
 from clearformer.model.build import build
 from clearformer.model.families import transformer
-from clearformer.steppers import ROW_BLOCK, SLOT_BLOCK, Seq2SeqStepper, fill_block, pad_sources
+from clearformer.steppers import (
+    ROW_BLOCK,
+    SLOT_BLOCK,
+    Seq2SeqStepper,
+    SwiftStepper,
+    fill_block,
+    pad_sources,
+    stepper_for,
+)
 from model.specimens import configured
 
 PAD, BOS, EOS = 0, 1, 2
@@ -45,9 +53,19 @@ def logits_of(stepper, sources, targets):
     return torch.stack([torch.stack(steps) for steps in found])
 
 
-def rows_that_differ(model, vocabulary, sizes=(2, 7, 24)):
+def readable(model):
+    return Seq2SeqStepper(model, bos=BOS)
+
+
+def swift(model):
+    stepper = stepper_for(model, bos=BOS)
+    assert isinstance(stepper, SwiftStepper)
+    return stepper
+
+
+def rows_that_differ(model, vocabulary, sizes=(2, 7, 24), make=readable):
     """Batch sizes with the rows whose logits are not those of the sentence alone, in shuffled order."""
-    stepper = Seq2SeqStepper(model, bos=BOS)
+    stepper = make(model)
     sources, targets = sentences(vocabulary)
     alone = [logits_of(stepper, [source], [target])[0] for source, target in zip(sources, targets, strict=True)]
     generator, different, worst = random.Random(8), [], 0.0
@@ -64,9 +82,10 @@ def rows_that_differ(model, vocabulary, sizes=(2, 7, 24)):
 
 
 @pytest.mark.parametrize(("dim", "hidden", "vocabulary"), [(128, 256, 1003), (256, 1024, 500), (512, 2048, 301)])
-def test_a_transformer_gives_a_row_the_same_bits_in_any_batch(threads, dim, hidden, vocabulary):
+@pytest.mark.parametrize("make", [readable, swift])
+def test_a_transformer_gives_a_row_the_same_bits_in_any_batch(threads, dim, hidden, vocabulary, make):
     model = build(transformer(vocab_size=vocabulary, dim=dim, hidden_dim=hidden, layers=1, heads=4)).eval()
-    assert rows_that_differ(model, vocabulary)[0] == []
+    assert rows_that_differ(model, vocabulary, make=make)[0] == []
 
 
 @pytest.mark.parametrize("kind", ["rotary", "alibi", "shaw", "buckets", "learned", "none"])
@@ -92,10 +111,11 @@ def test_the_others_stay_within_rounding(family, kind, heads):
     assert rows_that_differ(model, 29, sizes=(3, 16))[1] < 1e-5
 
 
-def test_selecting_rows_is_decoding_them():
+@pytest.mark.parametrize("make", [readable, swift])
+def test_selecting_rows_is_decoding_them(make):
     """Rows dropped, repeated and reordered between steps go on as if they had always stood there."""
     model = build(configured("transformer", max_len=64)).eval()
-    stepper = Seq2SeqStepper(model, bos=BOS)
+    stepper = make(model)
     sources, targets = sentences(29, count=6)
     rows = [4, 1, 1, 5, 0, 2, 3, 3, 4]
     expected = logits_of(stepper, [sources[row] for row in rows], [targets[row] for row in rows])
@@ -106,15 +126,34 @@ def test_selecting_rows_is_decoding_them():
     assert torch.equal(logits, expected[:, 1])
 
 
-def test_a_step_is_the_full_pass_up_to_there():
+@pytest.mark.parametrize("make", [readable, swift])
+def test_a_step_is_the_full_pass_up_to_there(make):
     model = build(configured("transformer", max_len=64)).eval()
     sources, targets = sentences(29, count=5)
     padded = pad_sources(sources, PAD)
     given = torch.tensor([[BOS, *target[:-1]] for target in targets])
     with torch.no_grad():
         whole = model(padded.tokens, given, source_keep=padded.keep)
-    stepped = logits_of(Seq2SeqStepper(model, bos=BOS), sources, targets)
+    stepped = logits_of(make(model), sources, targets)
     torch.testing.assert_close(stepped, whole, rtol=0, atol=1e-5)
+
+
+def test_a_model_that_learned_since_is_captured_again():
+    model = build(configured("transformer", max_len=64)).eval()
+    stepper = swift(model)
+    sources, targets = sentences(29, count=3)
+    before = logits_of(stepper, sources, targets)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.add_(0.1)
+    after = logits_of(stepper, sources, targets)
+    assert not torch.allclose(before, after)
+    torch.testing.assert_close(after, logits_of(readable(model), sources, targets), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["rotary", "alibi", "shaw", "buckets", "relative"])
+def test_what_cannot_be_written_out_is_read(kind):
+    assert isinstance(stepper_for(build(configured("transformer", kind)), bos=BOS), Seq2SeqStepper)
 
 
 def test_sources_are_padded_to_whole_blocks():

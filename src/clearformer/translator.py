@@ -12,14 +12,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from clearformer.bundle import Bundle
+from clearformer.bundle import Bundle, Markers
 from clearformer.decoding.beam import BeamConfig, beam_search
 from clearformer.decoding.hypothesis import Hypothesis
 from clearformer.decoding.penalty import Average, Gnmt
 from clearformer.decoding.rules import Rules
 from clearformer.decoding.stop import FullBeam, Proved
-from clearformer.model.trace import trace
-from clearformer.steppers import Seq2SeqStepper, Source, pad_sources
+from clearformer.model.trace import trace, watcher
+from clearformer.steppers import Seq2SeqStepper, Source, pad_sources, stepper_for
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.translation import DecodingConfig, OnProgress, Translation, nothing, unwatched
 
@@ -40,7 +40,9 @@ class Translator:
         self.bundle, self.model = bundle, bundle.model.eval()
         self.source_tokenizer: Tokenizer = bundle.tokenizer
         self.target_tokenizer: Tokenizer = bundle.target_tokenizer or bundle.tokenizer
-        self.stepper = Seq2SeqStepper(self.model, bos=self.target_tokenizer.bos_id)
+        self.markers = bundle.markers or usual_markers(self.source_tokenizer, self.target_tokenizer)
+        self.readable = Seq2SeqStepper(self.model, bos=self.markers.start)
+        self.stepper = stepper_for(self.model, bos=self.markers.start)
         position = bundle.config.decoder_position or bundle.config.position
         self.longest_target = bundle.config.max_len - 1 if position.kind == "learned" else sys.maxsize
 
@@ -76,26 +78,26 @@ class Translator:
         return results
 
     def encode(self, texts: Sequence[str], config: DecodingConfig) -> list[list[int]]:
-        """Source ids with their end token; an empty text has none, and is not worth asking the model about."""
-        eos = self.source_tokenizer.eos_id
+        """Source ids with their markers; an empty text has none, and is not worth asking the model about."""
         rows = self.source_tokenizer.ids([text.strip() for text in texts], add_special=False)
         for number, row in enumerate(rows, start=1):
             config.check_length(number, len(row))
-        return [[*row, eos] if row else [] for row in rows]
+        return [[*self.markers.before_source, *row, *self.markers.after_source] if row else [] for row in rows]
 
     def _search(self, sources: list[list[int]], config: DecodingConfig) -> list[list[Hypothesis]]:
         target = self.target_tokenizer
         return beam_search(
-            self.stepper,
-            pad_sources(sources, self.source_tokenizer.pad_id),
-            rules=Rules(
-                eos=target.eos_id,
-                banned=(target.pad_id, target.bos_id, target.unk_id),
-                no_repeat_ngram=config.no_repeat_ngram,
-            ),
+            self.stepper if watcher() is None else self.readable,  # whoever traces wants to see the modules at work
+            pad_sources(sources, self._padding()),
+            rules=Rules(eos=target.eos_id, banned=_unsayable(target), no_repeat_ngram=config.no_repeat_ngram),
             config=beam_config(config),
             max_len=[min(config.longest(len(source)), self.longest_target) for source in sources],
+            prefixes=[self.markers.forced] * len(sources) if self.markers.forced else None,
         )
+
+    def _padding(self) -> int:
+        """What fills a rectangle; nobody looks at it, so any id will do where the vocabulary has none for it."""
+        return self.source_tokenizer.special_ids.get("pad", 0)
 
     def _present(self, found: Hypothesis) -> Translation:
         return Translation(
@@ -115,8 +117,9 @@ class Translator:
         """
         [ids] = self.encode([source], config or DecodingConfig())
         given = self.target_tokenizer.ids([target], add_special=False)[0] if isinstance(target, str) else target
-        wanted = [*given, self.target_tokenizer.eos_id]
-        logits = self._teach(ids or [self.source_tokenizer.eos_id], wanted[:-1])
+        wanted = [*self.markers.forced, *given, self.target_tokenizer.eos_id]
+        nothing_said = [*self.markers.before_source, *self.markers.after_source]
+        logits = self._teach(ids or nothing_said or [self.source_tokenizer.eos_id], wanted[:-1])
         return logits.log_softmax(-1)[0].gather(-1, torch.tensor(wanted)[:, None])[:, 0].tolist()
 
     def perplexity(
@@ -150,10 +153,21 @@ class Translator:
 
     def _teach(self, source_ids: list[int], target_ids: list[int]) -> Tensor:
         """Logits of a given target: 1 T V."""
-        source: Source = pad_sources([source_ids], self.source_tokenizer.pad_id)
-        target = torch.tensor([[self.target_tokenizer.bos_id, *target_ids]])
+        source: Source = pad_sources([source_ids], self._padding())
+        target = torch.tensor([[self.markers.start, *target_ids]])
         logits: Tensor = self.model(source.tokens, target, source_keep=source.keep)
         return logits
+
+
+def usual_markers(source: Tokenizer, target: Tokenizer) -> Markers:
+    """How models that are trained here are asked: a source ends with <eos>, a target begins with <bos>."""
+    return Markers(after_source=(source.eos_id,), start=target.bos_id)
+
+
+def _unsayable(target: Tokenizer) -> tuple[int, ...]:
+    """What no translation consists of; a vocabulary need not have all of it, and may end with its padding."""
+    known = target.special_ids
+    return tuple(sorted({known[role] for role in ("pad", "bos", "unk") if role in known} - {target.eos_id}))
 
 
 def _batches(lengths: list[int], size: int) -> Iterator[list[int]]:

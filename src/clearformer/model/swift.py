@@ -1,0 +1,250 @@
+"""A decoder's step written out, for speed: the numbers of `Decoder.forward` with a cache, in a fraction of the time.
+
+A translation is dozens of small steps, and the readable path spends more of each on modules, masks and copied caches
+than on arithmetic. Here the weights of a built model are laid out once (queries, keys and values in one product, the
+scale of the scores inside the query's weights) and a step is a straight row of kernels. Whatever decides what a model
+*is* stands in `transformer.py` and `layers.py`; this file only follows, and a test holds every number against them.
+
+`capture` knows decoders with absolute positions, plain heads and a plain feed-forward: the 2017 Transformer, Marian,
+BART and what is like them, pre- or post-norm. Of anything else it says None.
+
+R rows, D model width, H heads, K head width, V vocabulary; lanes: see `lanes.py`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from clearformer.model.attention import Attention, attend, attend_fused
+from clearformer.model.frontends import TokenFrontend
+from clearformer.model.lanes import ROW_BLOCK, Lanes
+from clearformer.model.layers import Activation, DecoderLayer, FeedForward, Residual
+from clearformer.model.positions import NoPosition
+from clearformer.model.transformer import Decoder, EncoderDecoder
+from clearformer.model.view import Memory
+
+Function = Callable[[Tensor], Tensor]
+FIRST_ROOM = 64  # slots of a lane to begin with
+
+
+class Affine(NamedTuple):
+    """The two arguments of a linear layer."""
+
+    weight: Tensor
+    bias: Tensor | None
+
+
+@dataclass(frozen=True)
+class Around:
+    """A residual: what stands before the sublayer and after the sum, None for nothing."""
+
+    before: Function | None
+    after: Function | None
+
+    def enter(self, x: Tensor) -> Tensor:
+        return x if self.before is None else self.before(x)
+
+    def leave(self, x: Tensor, y: Tensor) -> Tensor:
+        total = y.add_(x)
+        return total if self.after is None else self.after(total)
+
+
+@dataclass(frozen=True)
+class SwiftLayer:
+    """One decoder layer as the step uses it."""
+
+    around_self: Around
+    qkv: Affine
+    self_out: Affine
+    around_cross: Around
+    cross_q: Affine
+    cross_kv: Affine
+    cross_out: Affine
+    around_ffn: Around
+    up: Affine
+    down: Affine
+    activation: Activation
+
+    @classmethod
+    def of(cls, layer: DecoderLayer) -> "SwiftLayer":
+        own, cross, ffn = layer.self_attn, layer.cross_attn, layer.ffn
+        assert cross is not None
+        assert layer.cross_attn_residual is not None
+        assert isinstance(ffn, FeedForward)
+        return cls(
+            around_self=_around(layer.self_attn_residual),
+            qkv=_stack(_scaled_query(own), _affine(own.k_proj), _affine(own.v_proj)),
+            self_out=_affine(own.out_proj),
+            around_cross=_around(layer.cross_attn_residual),
+            cross_q=_scaled_query(cross),
+            cross_kv=_stack(_affine(cross.k_proj), _affine(cross.v_proj)),
+            cross_out=_affine(cross.out_proj),
+            around_ffn=_around(layer.ffn_residual),
+            up=_affine(ffn.up_proj),
+            down=_affine(ffn.down_proj),
+            activation=ffn.activation,
+        )
+
+
+class SwiftDecoder:
+    """The decoder of a captured model. It holds copies of some weights: `stale` says when they have changed."""
+
+    def __init__(self, model: EncoderDecoder) -> None:
+        decoder = model.decoder
+        assert isinstance(decoder, Decoder)
+        self._model, self._decoder = model, decoder
+        self._front: TokenFrontend = decoder.front  # type: ignore[assignment]
+        self._weights = list(model.parameters())
+        self._marks = _marks(self._weights)
+        self._layers = [SwiftLayer.of(layer) for layer in decoder.layers]  # type: ignore[arg-type]
+        self._norm = _function(decoder.norm)
+        self._heads: int = decoder.layers[0].self_attn.heads.count  # type: ignore[union-attr, assignment]
+        self._places: list[Tensor | None] = []  # what the position scheme adds at each step
+
+    def stale(self) -> bool:
+        """Whether the model's weights are others, or have been written to, since they were captured."""
+        return self._marks != _marks(self._weights)
+
+    def start(self, memory: Memory) -> Lanes:
+        """Project the sources for every layer, once. memory: N sentences."""
+        count, slots, _ = memory.states.shape
+        projected = torch.stack([self._split(F.linear(memory.states, *layer.cross_kv), 2) for layer in self._layers])
+        bias = projected.new_zeros(count, 1, 1, slots)
+        if memory.keep is not None:
+            bias.masked_fill_(~memory.keep[:, None, None], torch.finfo(bias.dtype).min)
+        layers, _, _, heads, _, width = projected.shape
+        kept = projected.new_empty(layers, 2, count, heads, FIRST_ROOM, width)
+        return Lanes(source=projected, source_bias=bias, kept=kept, count=count)
+
+    def step(self, tokens: Tensor, lanes: Lanes) -> Tensor:
+        """Feed one token to each of the R rows; returns their logits R V."""
+        rows, n, w = lanes.rows, lanes.count, lanes.width
+        x = self._embed(_whole_blocks(tokens), lanes.step)
+        fresh, keys, values, bias = lanes.open()
+        source_keys, source_values = lanes.source[:, :, :n].flatten(2, 3).unbind(1)
+        source_bias = lanes.source_bias[:n]
+        gathered = x.new_zeros(x.size(0), self._heads * fresh.size(-1))  # the rows that fill a block stay zero
+        into = gathered[:rows].view(n, w, self._heads, -1).transpose(1, 2)  # N H W K
+        parts = zip(self._layers, fresh, keys, values, source_keys, source_values, strict=True)
+        for layer, new, k, v, source_k, source_v in parts:
+            y = F.linear(layer.around_self.enter(x), *layer.qkv)
+            qkv = y[:rows].view(n, w, 3, self._heads, -1).permute(2, 0, 3, 1, 4)  # 3 N H W K
+            new.copy_(qkv[1:])
+            _attend(qkv[0], k, v, bias, into)
+            x = layer.around_self.leave(x, F.linear(gathered, *layer.self_out))
+
+            y = F.linear(layer.around_cross.enter(x), *layer.cross_q)
+            q = y[:rows].view(n, w, self._heads, -1).transpose(1, 2)
+            _attend(q, source_k, source_v, source_bias, into)
+            x = layer.around_cross.leave(x, F.linear(gathered, *layer.cross_out))
+
+            y = layer.activation(F.linear(layer.around_ffn.enter(x), *layer.up))
+            x = layer.around_ffn.leave(x, F.linear(y, *layer.down))
+        if self._norm is not None:
+            x = self._norm(x)
+        logits: Tensor = self._model.head(x)
+        return logits[:rows]
+
+    def _embed(self, tokens: Tensor, step: int) -> Tensor:
+        """What the front end makes of a token at this step: R D."""
+        while len(self._places) <= step:
+            here = torch.tensor([len(self._places)], device=tokens.device)
+            self._places.append(self._front.position.embed(here))
+        x = F.embedding(tokens, self._front.embed.weight).mul_(self._front.scale)
+        place = self._places[step]
+        if place is not None:
+            x += place.to(x.dtype)
+        normed: Tensor = self._front.norm(x)
+        return normed
+
+    def _split(self, x: Tensor, parts: int) -> Tensor:
+        """Cut into keys and values, and into heads: N S (parts H K) -> parts N H S K."""
+        return x.view(*x.shape[:2], parts, self._heads, -1).permute(2, 0, 3, 1, 4)
+
+
+def capture(model: nn.Module) -> SwiftDecoder | None:
+    """The decoder of this model written out, or None where only the readable path knows it."""
+    if not isinstance(model, EncoderDecoder) or not isinstance(model.decoder, Decoder):
+        return None
+    front, layers = model.decoder.front, list(model.decoder.layers)
+    plain_front = isinstance(front, TokenFrontend) and front.type_embed is None and isinstance(front.widen, nn.Identity)
+    known = plain_front and model.decoder.window is None and all(_known(layer) for layer in layers)
+    return SwiftDecoder(model) if known else None
+
+
+def _known(layer: nn.Module) -> bool:
+    return (
+        isinstance(layer, DecoderLayer)
+        and isinstance(layer.ffn, FeedForward)
+        and layer.cross_attn is not None
+        and all(_plain(attention) for attention in (layer.self_attn, layer.cross_attn))
+    )
+
+
+def _plain(attention: Attention) -> bool:
+    """As many key heads as query heads, of one width, which look at nothing but their features."""
+    heads = attention.heads
+    return (
+        type(attention.position) is NoPosition
+        and attention.kernel in (attend, attend_fused)
+        and heads.kv_count == heads.count
+        and heads.key_dim == heads.value_dim
+    )
+
+
+def _attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, into: Tensor) -> None:
+    """`attend` for the rows of each lane at once. q: N H W K, scaled; k, v: N·H S K; bias: N 1 W S; into: N H W K."""
+    n, heads, w, _ = q.shape
+    scores = torch.bmm(q.reshape(n * heads, w, -1), k.mT)
+    if bias is not None:
+        scores.view(n, heads, w, -1).add_(bias)
+    into.copy_(torch.bmm(scores.softmax(dim=-1), v).view(n, heads, w, -1))
+
+
+def _whole_blocks(tokens: Tensor) -> Tensor:
+    missing = -len(tokens) % ROW_BLOCK
+    return tokens if missing == 0 else torch.cat((tokens, tokens[-1:].expand(missing)))
+
+
+def _affine(linear: nn.Linear) -> Affine:
+    return Affine(linear.weight.detach(), None if linear.bias is None else linear.bias.detach())
+
+
+def _scaled_query(attention: Attention) -> Affine:
+    """The query's projection with the scale of the scores in it."""
+    scale = attention.heads.key_dim**-0.5 if attention.scale is None else attention.scale
+    weight, bias = _affine(attention.q_proj)
+    return Affine(weight * scale, None if bias is None else bias * scale)
+
+
+def _stack(*parts: Affine) -> Affine:
+    """Several projections of one input as one; a missing bias is a bias of zeros where others have one."""
+    weight = torch.cat([part.weight for part in parts])
+    if all(part.bias is None for part in parts):
+        return Affine(weight, None)
+    biases = [part.weight.new_zeros(len(part.weight)) if part.bias is None else part.bias for part in parts]
+    return Affine(weight, torch.cat(biases))
+
+
+def _around(residual: Residual) -> Around:
+    return Around(_function(residual.before), _function(residual.after))
+
+
+def _function(module: nn.Module) -> Function | None:
+    """A norm without the ceremony of calling a module; None for the identity."""
+    if isinstance(module, nn.Identity):
+        return None
+    if type(module) is not nn.LayerNorm:
+        return module
+    shape = list(module.normalized_shape)
+    return partial(torch.layer_norm, normalized_shape=shape, weight=module.weight, bias=module.bias, eps=module.eps)
+
+
+def _marks(weights: list[nn.Parameter]) -> list[tuple[int, int]]:
+    """Where each weight lies and how often it was written to."""
+    return [(weight.data_ptr(), 0 if weight.is_inference() else weight._version) for weight in weights]
