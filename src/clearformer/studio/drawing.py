@@ -52,9 +52,11 @@ def to_json(panels: Sequence[Panel]) -> str:
 def to_svg(panels: Sequence[Panel], *, title: str, across: int = 4, cell: float | None = None) -> str:
     """Panels side by side, `across` in a row; a single one has its rows and columns named."""
     alone = len(panels) == 1
-    size = cell or (22.0 if alone else 7.0)
+    widest = max(len(panel.columns) for panel in panels)
+    size = cell or (22.0 if alone else min(14.0, max(2.5, 130 / widest)))
     left, top, gap = (96.0, 84.0, 0.0) if alone else (0.0, 18.0, 16.0)
-    width = max(len(panel.columns) for panel in panels) * size + left + gap
+    names = 0.0 if alone else max(6.8 * len(panel.title) for panel in panels)
+    width = max(widest * size, names) + left + gap
     height = max(len(panel.rows) for panel in panels) * size + top + gap
     across = min(across, len(panels))
     down = -(-len(panels) // across)
