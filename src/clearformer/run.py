@@ -95,7 +95,7 @@ def _train(
     torch.manual_seed(recipe.training.seed)
     made = Bundle(
         config=config,
-        model=build(config),
+        model=build(config).to(ranks.device),
         tokenizer=source,
         target_tokenizer=None if recipe.joint else target,
         provenance=_provenance(recipe),
@@ -268,7 +268,8 @@ def translation_task(recipe: Recipe, made: Bundle, corpus: ShardedPairs, data: F
     def batch_at(position: int) -> Batch:
         place = plan.position(position)
         rows = [corpus[int(row)] for row in batches(place.epoch)[place.batch]]
-        return collate_pairs(rows, pad=tokenizer.pad_id, bos=tokenizer.bos_id, eos=tokenizer.eos_id)
+        batch = collate_pairs(rows, pad=tokenizer.pad_id, bos=tokenizer.bos_id, eos=tokenizer.eos_id)
+        return batch.to(ranks.device)
 
     return Task(
         batch_at=batch_at,
@@ -285,7 +286,8 @@ def foresee_memory(loop: Loop[Batch]) -> None:
     largest = loop.task.batch_at(0)
     parts: dict[str, Any] = {name: part[:1] for name, part in vars(largest).items() if isinstance(part, Tensor)}
     row = replace(largest, **parts)
-    memory = estimate(loop.training, partial(loop.task.loss, loop.training.model, row), len(largest.source))
+    lanes = 1 if loop.lanes is None else len(loop.lanes.generators)
+    memory = estimate(loop.training, partial(loop.task.loss, loop.training.model, row), len(largest.source), lanes)
     log.info("memory: %s", memory)
     if memory.exceeds_this_machine():
         log.warning("that is more than this machine has; lower training.batch_tokens and raise training.accumulate")
@@ -357,7 +359,7 @@ class Validation:
         nll, tokens = 0.0, 0
         for start in range(0, len(rows), 64):
             batch = collate_pairs(rows[start : start + 64], pad=source.pad_id, bos=source.bos_id, eos=source.eos_id)
-            loss = translation_loss(model, batch, smoothing=0.0)
+            loss = translation_loss(model, batch.to(next(model.parameters()).device), smoothing=0.0)
             nll, tokens = nll + float(loss.nll), tokens + loss.tokens
         return nll, tokens
 

@@ -40,6 +40,13 @@ class Ranks:
         dist.init_process_group(backend, store=attempt, rank=rank, world_size=count, timeout=PATIENCE)
 
     @property
+    def device(self) -> torch.device:
+        """Where this process computes: the graphics card that torchrun counts to it, or the processor."""
+        if not torch.cuda.is_available():
+            return torch.device("cpu")
+        return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+
+    @property
     def first(self) -> bool:
         """Whether this process writes the files."""
         return self.rank == 0

@@ -44,13 +44,13 @@ class Memory:
         return self.total > pages * size
 
 
-def estimate(training: Training, loss_of_one_row: Callable[[], Loss], rows: int) -> Memory:
-    """loss_of_one_row: the loss of one row of the largest batch, which has so many rows."""
+def estimate(training: Training, loss_of_one_row: Callable[[], Loss], rows: int, lanes: int = 1) -> Memory:
+    """loss_of_one_row: the loss of one row of the largest batch, which has so many rows. Each lane has gradients."""
     model = training.model
     trained = sum(_bytes(p) for p in model.parameters() if p.requires_grad)
     return Memory(
         weights=sum(map(_bytes, [*model.parameters(), *model.buffers()])),
-        gradients=trained,
+        gradients=lanes * trained,
         moments=2 * trained,
         average=0 if training.ema is None else sum(map(_bytes, training.ema.weights.values())),
         activations=rows * kept_for_backward(model, loss_of_one_row),
