@@ -19,7 +19,7 @@ def main() -> None:
         model_size=job.dim, attention_heads=job.heads, feed_forward_num_hidden=job.hidden_dim, act_type="relu",
         num_layers=job.layers, dropout_attention=0.0, dropout_act=0.0, dropout_prepost=job.dropout,
         positional_embedding_type="fixed", preprocess_sequence="n", postprocess_sequence="dr",
-        max_seq_len_source=LONGEST, max_seq_len_target=LONGEST,
+        max_seq_len_source=LONGEST, max_seq_len_target=LONGEST, depth_key_value=job.dim,
     )  # fmt: skip
     table = encoder.EmbeddingConfig(vocab_size=job.vocab_size, num_embed=job.dim, dropout=job.dropout)
     data = data_io.DataConfig(

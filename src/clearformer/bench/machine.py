@@ -77,14 +77,14 @@ class Moment:
 
 def look(seconds: float = 1.0) -> Moment:
     """Watch the machine for a moment, doing nothing."""
-    before, processes = read_busy(), processor_times()
+    before, running = read_busy(), processes()
     time.sleep(seconds)
     after = read_busy()
     return Moment(
         load=os.getloadavg()[0],
         cores=len(cores()),
         others=used_by_others(before, after, 0.0),
-        busiest=busiest(processes, processor_times(), seconds),
+        busiest=busiest(running, processes(), seconds),
     )
 
 
@@ -95,15 +95,15 @@ def cores() -> tuple[int, ...]:
     return tuple(range(os.cpu_count() or 1))
 
 
-def processor_times() -> dict[tuple[int, str], float]:
-    """Seconds that each process has computed, by number and name."""
+def processes() -> dict[int, "Process"]:
+    """Everybody who runs now, by number."""
     found = {}
     for path in PROC.glob("[0-9]*/stat"):
         try:
             process = parse_process(path.read_text(encoding="utf-8", errors="replace"))
         except OSError:  # it ended while we looked
             continue
-        found[process.number, process.name] = process.seconds
+        found[process.number] = process
     return found
 
 
@@ -127,12 +127,16 @@ def parse_process(text: str) -> Process:
 
 
 def busiest(
-    before: Mapping[tuple[int, str], float], after: Mapping[tuple[int, str], float], seconds: float, *, most: int = 3
+    before: Mapping[int, Process], after: Mapping[int, Process], seconds: float, *, most: int = 3
 ) -> tuple[str, ...]:
     """The programs that computed most in between, with the cores that they used."""
-    used = {key: (total - before.get(key, 0.0)) / seconds for key, total in after.items()}
-    worst = sorted(used, key=lambda key: -used[key])[:most]
-    return tuple(f"{name} {used[number, name]:.1f}" for number, name in worst if used[number, name] >= 0.05)
+
+    def used(number: int) -> float:
+        earlier = before[number].seconds if number in before else 0.0
+        return (after[number].seconds - earlier) / seconds
+
+    worst = sorted(after, key=used, reverse=True)[:most]
+    return tuple(f"{after[number].name} {used(number):.1f}" for number in worst if used(number) >= 0.05)
 
 
 def processor_name() -> str:

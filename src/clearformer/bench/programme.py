@@ -15,7 +15,7 @@ from clearformer.data.fetch import default_cache_dir
 LIMITS = "limits"
 SIZES = ("tiny", "base")
 LENGTH = 20  # tokens of every translation in the decoding race
-PATIENCE = 120.0  # seconds that a turn may take besides measuring: importing, building, warming up
+PATIENCE = 300.0  # seconds that a turn may take besides measuring: importing, building, warming up
 SLOWEST = 12.0  # and so many times the seconds that it measures for: a slow peer finishes what it has begun
 # One at a time is changed, the others stay at the first model's: 32 tokens, 8,000 pieces, 128 wide.
 SCALING: dict[str, tuple[int, ...]] = {
@@ -78,9 +78,10 @@ class Programme:
 
     def train(self, peers: Sequence[str] | None) -> None:
         """Training, a table a model size."""
+        chosen = choose(self.known, peers, task="train")
         text = work.multi30k(self.works)
         for size in self.settings.sizes:
-            self._train(text, size, {"preset": size}, choose(self.known, peers, task="train"))
+            self._train(text, size, {"preset": size}, chosen)
 
     def _train(self, text: work.Work, case: str, model: Mapping[str, Any], chosen: Sequence[Contender]) -> Table:
         job = work.training_job(text, case, model)
@@ -101,8 +102,8 @@ class Programme:
 
     def decode(self, peers: Sequence[str] | None) -> None:
         """Decoding, a table for each size, beam and batch size."""
-        text = work.multi30k(self.works)
         chosen = choose(self.known, peers, task="decode")
+        text = work.multi30k(self.works)
         for size in self.settings.sizes:
             job = work.decoding_job(text, size, {"preset": size}, length=LENGTH, sentences=self.settings.sentences)
             turns, missing = self._compete(chosen, job)

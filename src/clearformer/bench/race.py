@@ -12,7 +12,6 @@ reported with the reason and not asked again; the others go on.
 
 import contextlib
 import json
-import logging
 import math
 import os
 import resource
@@ -22,12 +21,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from clearformer.bench import machine
-
-log = logging.getLogger(__name__)
 
 OURS_TO_CHOOSE = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OMP_WAIT_POLICY", "PYTHONPATH")  # not the caller's shell's
 WATCH_SECONDS = 0.2  # how often the memory is looked at
@@ -219,9 +215,3 @@ def _processor_seconds() -> float:
     """What this program and all that it has started and waited for have computed so far."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return children.ru_utime + children.ru_stime + time.process_time()
-
-
-def locate(command: str, python: str) -> Path | None:
-    """A console program of the environment that a Python belongs to."""
-    found = Path(python).parent / command
-    return found if found.exists() else None

@@ -67,10 +67,8 @@ def tabulate(
     rows = [_row(name, names[name], case, [turn for turn in turns if turn.name == name]) for name in _in_order(turns)]
     rows += [_absent(name, names[name], reason) for name, reason in (missing or {}).items()]
     fastest = max((row.rate for row in rows if row.rate is not None and not row.ours), default=None)
-    finished = [
-        _compared(row, fastest, operations / limit if operations and limit else None) for row in rows if row.name
-    ]
-    finished.sort(key=lambda row: -(row.rate or 0.0))
+    at_best = operations / limit if operations and limit else None
+    finished = sorted((_compared(row, fastest, at_best) for row in rows), key=lambda row: -(row.rate or 0.0))
     units = {reading.unit for turn in turns for reading in turn.readings if reading.case == case}
     return Table(case=case, unit=units.pop() if units else "", rows=tuple(finished), note=note)
 

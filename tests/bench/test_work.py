@@ -1,0 +1,88 @@
+"""Everybody gets the same ids in the same batches, and a model that writes exactly as much as is asked."""
+
+import numpy as np
+import pytest
+
+from clearformer import bundle
+from clearformer.bench import work
+from clearformer.data.shards import ShardedPairs
+from clearformer.translator import Translator
+
+SMALL = {"preset": "tiny", "dim": 32, "hidden_dim": 32, "layers": 2}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> work.Work:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(work, "BATCHES", 2)
+        return work.made_up(tmp_path_factory.mktemp("work"), length=16, vocab_size=600)
+
+
+def rows(made: work.Work, name: str, side: str) -> list[list[int]]:
+    held = np.load(made.folder / name)
+    return [row.tolist() for row in np.split(held[side], held[f"{side}_ends"][:-1])]
+
+
+def test_made_up_sentences_are_as_long_as_asked(made):
+    corpus = ShardedPairs(made.folder / "shards")
+    assert {length for side in corpus.lengths() for length in side.tolist()} == {16}
+    assert made.target_length == 16.0
+
+
+def test_the_arrays_hold_what_this_package_trains_on(made):
+    corpus = ShardedPairs(made.folder / "shards")
+    for side, name in enumerate(("source", "target")):
+        assert rows(made, "batches.npz", name) == [corpus[row][side].tolist() for row in range(len(corpus))]
+
+
+def test_every_sentence_is_in_one_batch_and_no_batch_is_too_large(made):
+    held = np.load(made.folder / "batches.npz")
+    batches = np.split(held["rows"], held["row_ends"][:-1])
+    assert sorted(held["rows"].tolist()) == list(range(2 * (made.batch_tokens // 16)))
+    assert all(len(batch) * 16 <= made.batch_tokens for batch in batches)
+
+
+def test_sources_end_with_the_end_token(made):
+    assert {row[-1] for row in rows(made, "sources.npz", "source")} == {made.eos}
+
+
+def test_a_second_run_takes_what_is_there(made):
+    before = (made.folder / "batches.npz").stat().st_mtime_ns
+    assert work.made_up(made.folder.parent, length=16, vocab_size=600) == made
+    assert (made.folder / "batches.npz").stat().st_mtime_ns == before
+
+
+def test_the_job_names_the_sizes_of_the_model(made):
+    job = work.training_job(made, "small", SMALL)
+    assert job["model"] == {
+        "layers": 2, "dim": 32, "hidden_dim": 32, "heads": 4, "dropout": 0.3, "vocab_size": made.vocab_size,
+    }  # fmt: skip
+    assert "model.dim=32" in job["changes"]
+
+
+def test_training_counts_three_times_the_forward_pass(made):
+    """A multiplication and an addition for each weight, and for each attention two products along 16 tokens."""
+    config = work.configuration(made, SMALL)
+    encoder, decoder = 4 + 2, 4 + 4 + 2  # matrices of 32 x 32 in a layer: attention has four, feed-forward two
+    weights = 2 * (encoder + decoder) * 32 * 32 + made.vocab_size * 32
+    attended = 2 * 3 * 2 * 16 * 32
+    assert work.training_operations(made, config) == pytest.approx(3 * 2 * (weights + attended), rel=0.01)
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_every_translation_has_the_length_that_was_asked_for(made, beam):
+    job = work.decoding_job(made, "small", SMALL, length=7)
+    translator = Translator(bundle.load(work.Path(job["model_folder"])))
+    texts = (made.folder / "sources.txt").read_text(encoding="utf-8").splitlines()
+    found = translator.translate(texts, beam=beam)
+    assert [len(one.ids) + 1 for one in found] == [7] * len(texts)
+    assert len({one.ids for one in found}) > 1  # different sentences, different words
+
+
+@pytest.mark.corpora
+@pytest.mark.slow
+def test_captions_are_prepared_like_the_recipe_says(tmp_path):
+    made = work.multi30k(tmp_path)
+    assert made.vocab_size == 10_000
+    assert len(rows(made, "sources.npz", "source")) == work.SENTENCES
+    assert len(rows(made, "batches.npz", "source")) > 28_000
