@@ -83,7 +83,7 @@ def _merged(attention: Attention, values: Values, site: Site, query: int, featur
     return {
         "concat": pack(values[f"{site.name}.heads"][:, query].flatten()),
         "out_weight": pack(out.weight[feature]),
-        "out_bias": None if bias is None else float(bias[feature]),
+        "out_bias": None if bias is None else bias[feature].item(),
         "output": pack(values[f"{site.name}.output"][query]),
     }
 
@@ -131,7 +131,7 @@ def describe_norm(norm: nn.Module, feature: int) -> dict[str, Any]:
 
 
 def _at(values: Tensor | None, place: int, otherwise: float = 0.0) -> float:
-    return otherwise if values is None else float(values[place])
+    return otherwise if values is None else float(values[place].item())
 
 
 @torch.inference_mode()

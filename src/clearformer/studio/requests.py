@@ -38,7 +38,9 @@ class Settings(_Request):
 
     method: Literal["beam", "greedy", "sampling"] = "beam"
     beam: Annotated[int, Field(ge=1, le=16)] = 4
-    alpha: Annotated[float, Field(ge=-2, le=5)] = 0.6
+    penalty: Literal["average", "gnmt"] = "average"
+    alpha: Annotated[float, Field(ge=-2, le=5)] = 1.0
+    stop: Literal["full", "proved"] = "full"
     temperature: Annotated[float, Field(ge=0.01, le=10)] = 1.0
     top_k: Annotated[int, Field(ge=0, le=1000)] = 0
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0

@@ -13,11 +13,12 @@ import torch
 from torch import Tensor, nn
 
 from clearformer import bundle as bundles
-from clearformer.bundle import Bundle
+from clearformer.bundle import Bundle, Markers
 from clearformer.model.config import ModelConfig
 from clearformer.serving.refusal import Refused
 from clearformer.studio.spelling import Token, spell
 from clearformer.text.tokenizer import Tokenizer
+from clearformer.translator import usual_markers
 
 MAX_CHARACTERS = 20_000
 MAX_TOKENS = 1024  # of one side: attention matrices grow with the square
@@ -83,7 +84,7 @@ class Subject:
     def _encode(self, tokenizer: Tokenizer, text: str) -> list[int]:
         if self.has_target:
             [ids] = tokenizer.ids([text.strip()], add_special=False)
-            return [*ids, tokenizer.eos_id] if ids else []
+            return [*self.markers.before_source, *ids, *self.markers.after_source] if ids else []
         [ids] = tokenizer.ids([text.strip()], add_special=True)
         bare = tokenizer.ids([text.strip()], add_special=False)[0]
         if not bare:
@@ -129,9 +130,17 @@ class Subject:
 
     @property
     def start_id(self) -> int:
-        """What a decoder is given first: the start symbol, or padding in families that begin with it."""
-        special = {} if self.target_tokenizer is None else self.target_tokenizer.special_ids
-        return next((special[role] for role in ("bos", "pad", "cls") if role in special), 0)
+        """What a decoder is given first; models without a tokenizer are given token 0."""
+        return self.markers.start if self.bundle.markers or self.target_tokenizer else 0
+
+    @property
+    def markers(self) -> Markers:
+        """The ids around source and target."""
+        if self.bundle.markers is not None:
+            return self.bundle.markers
+        assert self.source_tokenizer is not None
+        assert self.target_tokenizer is not None
+        return usual_markers(self.source_tokenizer, self.target_tokenizer)
 
     def tokens(self, look: Look) -> dict[str, list[Token]]:
         """Both sequences as a person reads them."""

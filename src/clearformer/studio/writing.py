@@ -15,21 +15,21 @@ from clearformer.decoding.beam import BeamConfig, beam_search
 from clearformer.decoding.greedy import greedy
 from clearformer.decoding.hypothesis import Hypothesis
 from clearformer.decoding.logits import Temperature, TopK, TopP, Transform
-from clearformer.decoding.penalty import Gnmt
 from clearformer.decoding.ranking import top
 from clearformer.decoding.rules import Rules
 from clearformer.decoding.sampling import sample
 from clearformer.decoding.tree import BeamTree, Fate, Node, TreeRecorder
 from clearformer.serving.admission import Turns
 from clearformer.serving.refusal import Refused
-from clearformer.steppers import Seq2SeqStepper, pad_sources
+from clearformer.steppers import pad_sources, stepper_for
 from clearformer.studio.continuing import ContinuationStepper
 from clearformer.studio.packing import pack
 from clearformer.studio.seen import Seen
 from clearformer.studio.sites import sites_of
 from clearformer.studio.spelling import spell
 from clearformer.studio.subject import Subject, check_length
-from clearformer.translator import DecodingConfig
+from clearformer.translation import DecodingConfig
+from clearformer.translator import beam_config
 
 MAX_SEARCHED = 256  # tokens of a source: a search takes time with every token that it writes
 CHOICES = 5  # likeliest tokens shown for each step
@@ -41,12 +41,19 @@ class Choices:
 
     method: Literal["beam", "greedy", "sampling"] = "beam"
     beam: int = 4
-    alpha: float = 0.6
+    penalty: Literal["average", "gnmt"] = "average"
+    alpha: float = 1.0
+    stop: Literal["full", "proved"] = "full"
     temperature: float = 1.0
     top_k: int = 0  # 0: all
     top_p: float = 1.0
     seed: int = 0
     max_new: int = 40  # continuations have no source to measure their length by
+
+    def search(self) -> BeamConfig:
+        """The same in the words of the search."""
+        settings = {"penalty": self.penalty, "alpha": self.alpha, "stop": self.stop}
+        return beam_config(DecodingConfig(beam=self.beam, nbest=self.beam, **settings))  # type: ignore[arg-type]
 
 
 class Writer:
@@ -54,6 +61,7 @@ class Writer:
 
     def __init__(self, subject: Subject, seen: Seen, turns: Turns) -> None:
         self.subject, self._seen, self._turns = subject, seen, turns
+        self._stepper: Any = None  # an encoder–decoder's, made when it is first needed
         self._answers: dict[tuple[tuple[int, ...], Choices], list[Hypothesis]] = {}
 
     @property
@@ -147,13 +155,15 @@ class Writer:
         recorder: TreeRecorder | None = None,
     ) -> list[list[Hypothesis]]:
         stepper, given, rules, longest = self._parts(source, choices)
+        if self.subject.has_target and len(prefix) < len(self.subject.markers.forced):
+            prefix = self.subject.markers.forced
         if len(prefix) >= longest:
             raise ValueError(f"a prefix of {len(prefix)} tokens leaves no room; at most {longest} are written")
         return beam_search(
             stepper,
             given,
             rules=rules,
-            config=BeamConfig(beam=choices.beam, nbest=choices.beam, penalty=Gnmt(choices.alpha)),
+            config=choices.search(),
             max_len=longest,
             prefixes=[list(prefix)] if prefix else None,
             recorder=recorder,
@@ -174,10 +184,11 @@ class Writer:
             longest = min(choices.max_new, self._room(self.subject.config.max_len, len(source)))
             return ContinuationStepper(self.subject.model), source, rules, longest
         assert self.subject.source_tokenizer is not None
-        stepper = Seq2SeqStepper(self.subject.model, bos=self.subject.start_id)
-        given = pad_sources([list(source)], self.subject.source_tokenizer.pad_id)
+        if self._stepper is None:
+            self._stepper = stepper_for(self.subject.model, bos=self.subject.start_id)
+        given = pad_sources([list(source)], self.subject.source_tokenizer.special_ids.get("pad", 0))
         longest = min(DecodingConfig().longest(len(source)), self._room(self.subject.config.max_len, 1))
-        return stepper, given, rules, longest
+        return self._stepper, given, rules, longest
 
     def _room(self, max_len: int, used: int) -> int:
         position = self.subject.config.decoder_position or self.subject.config.position
@@ -246,7 +257,7 @@ class Writer:
         tokens = spell(self.subject.target_tokenizer, [node.token or 0 for node in tree.nodes])
         for token in tokens:
             token.pop("whole", None)  # neighbours in this list are rivals, not the next byte
-        penalty = Gnmt(choices.alpha)
+        penalty = choices.search().penalty
         return [
             {
                 "id": node.id,

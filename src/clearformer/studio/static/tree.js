@@ -10,6 +10,7 @@ import { note, numberField, sentenceBox, Waiting } from "./sentence.js";
 import { chosen } from "./store.js";
 import { part, unpack } from "./tensor.js";
 import { label, shortLabel } from "./tokens.js";
+import { penaltyFields } from "./translate.js";
 
 const COLUMN = 132;
 const ROW = 24;
@@ -27,7 +28,7 @@ export function treePage(model) {
   };
   update();
   return h("div", {}, h("h2", {}, t("tree.title")), h("p", { class: "lead" }, t("tree.lead")), sentenceBox(model, update),
-    h("div", { class: "controls" }, numberField(t("translate.width"), settings.beam, { min: 1, max: 16 }, set("beam")), numberField(t("translate.alpha"), settings.alpha, { min: -2, max: 5, step: 0.1 }, set("alpha"))),
+    h("div", { class: "controls" }, numberField(t("translate.width"), settings.beam, { min: 1, max: 16 }, set("beam")), penaltyFields(set)),
     drawing.element);
 }
 
@@ -131,7 +132,7 @@ function nodePanel(model, tree, node, update) {
   const facts = [
     ["tree.logprob", `${number(node.token_log_prob)} (${percent(Math.exp(node.token_log_prob ?? -Infinity))})`],
     ["tree.total", `${path.map((one) => number(one.token_log_prob, 2)).join(" + ")} = ${number(node.log_prob)}`],
-    ["tree.divisor", `((5 + ${node.depth}) / 6)^α = ${number(node.divisor)}`],
+    ["tree.divisor", chosen.settings.penalty === "gnmt" ? `((5 + ${node.depth}) / 6)^α = ${number(node.divisor)}` : `${node.depth}^α = ${number(node.divisor)}`],
     ["tree.score", `${number(node.log_prob)} / ${number(node.divisor)} = ${number(node.score)}`],
     ["tree.fate", t(`fate.${node.fate}`)],
   ];

@@ -1,0 +1,77 @@
+"""Small models of every family, and a desk to ask about each."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+from clearformer.bundle import Bundle, save
+from clearformer.model import families
+from clearformer.model.build import build
+from clearformer.model.config import HeadConfig, ModelConfig, NormConfig, PositionConfig
+from clearformer.studio.app import Desk
+from clearformer.studio.runs import Runs
+from clearformer.studio.subject import Subject
+from clearformer.text.tokenizer import Tokenizer
+from clearformer.text.train import train
+
+LINES = ["two dogs play in the snow", "a man reads a book", "the cat sleeps", "a child plays with a dog", "naïve 你好"]
+SIZES = {"dim": 24, "hidden_dim": 40, "layers": 2, "heads": 4}
+
+# family × positions × norms: the six configurations whose arithmetic is checked cell by cell
+CONFIGURATIONS: dict[str, Callable[[int], ModelConfig]] = {
+    "transformer": lambda size: families.transformer(vocab_size=size, head=HeadConfig(bias=True), **SIZES),
+    "t5": lambda size: families.t5(vocab_size=size, **SIZES),
+    "bert": lambda size: families.bert(
+        vocab_size=size, max_len=64, head=HeadConfig(kind="language-model", transform=True, bias=True), **SIZES
+    ),
+    "llama": lambda size: families.llama(vocab_size=size, kv_heads=2, head_dim=6, **SIZES),
+    "alibi": lambda size: families.gpt2(vocab_size=size, max_len=64, position=PositionConfig(kind="alibi"), **SIZES),
+    "shaw": lambda size: families.transformer(
+        vocab_size=size, position=PositionConfig(kind="shaw", max_distance=4), norm=NormConfig(kind="batch"), **SIZES
+    ),
+}
+
+
+@pytest.fixture(scope="session")
+def tokenizer() -> Tokenizer:
+    return train("bpe", LINES * 5, 330)
+
+
+def make(name: str, tokenizer: Tokenizer | None, size: int = 330) -> Bundle:
+    """An untrained model whose numbers are large enough to differ from one another."""
+    config = CONFIGURATIONS[name](size if tokenizer is None else tokenizer.vocab_size)
+    torch.manual_seed(len(name))
+    model = build(config)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+        if name == "transformer" and tokenizer is not None:
+            model.head.bias[tokenizer.eos_id] += 2.0  # translations that end soon keep the tests short
+    return Bundle(config=config, model=model.eval(), tokenizer=tokenizer, provenance={"source_language": "en"})
+
+
+@pytest.fixture(scope="session")
+def bundles(tokenizer: Tokenizer) -> dict[str, Bundle]:
+    return {name: make(name, tokenizer) for name in CONFIGURATIONS}
+
+
+@pytest.fixture(scope="session")
+def desks(bundles: dict[str, Bundle]) -> dict[str, Desk]:
+    return {name: Desk(Subject(bundle, name), Runs([])) for name, bundle in bundles.items()}
+
+
+@pytest.fixture(params=list(CONFIGURATIONS))
+def desk(request: pytest.FixtureRequest, desks: dict[str, Desk]) -> Desk:
+    """Each of the six in turn."""
+    return desks[request.param]
+
+
+@pytest.fixture(scope="session")
+def folders(bundles: dict[str, Bundle], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The same models on disk, and one without a tokenizer."""
+    root = tmp_path_factory.mktemp("models")
+    for name, bundle in {**bundles, "mute": make("transformer", None)}.items():
+        save(bundle, root / name)
+    return {path.name: path for path in root.iterdir()}

@@ -1,0 +1,115 @@
+"""What is written, and the tree behind it."""
+
+import base64
+import math
+
+import numpy as np
+import pytest
+
+from clearformer.studio.writing import Choices
+from clearformer.translator import Translator
+
+WORDS = "two dogs play in the snow a man reads book cat sleeps child plays with dog".split()
+
+
+def sentences(count):
+    generator = np.random.default_rng(11)
+    return [" ".join(generator.choice(WORDS, generator.integers(1, 9))) for _ in range(count)]
+
+
+def test_what_is_shown_is_what_translate_says(desks):
+    desk = desks["transformer"]
+    translator = Translator(desk.subject.bundle)
+    for text in sentences(12):
+        shown = desk.writer.write(text, Choices())["results"]
+        expected = translator.alternatives(text, nbest=4)[0]
+        assert [one["text"] for one in shown] == [one.text for one in expected]
+        assert [one["score"] for one in shown] == pytest.approx([one.score for one in expected], abs=1e-9)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.slow
+def test_the_best_leaf_is_the_answer_for_200_sentences(desks):
+    """Edges sum to the reported score: log-probabilities along the path, over the length penalty."""
+    desk = desks["transformer"]
+    for text in sentences(200):
+        tree, [answer, *_] = desk.writer.tree(text, Choices(), ()), desk.writer.write(text, Choices())["results"]
+        nodes = tree["nodes"]
+        path = path_to(nodes, tree["best"])
+        said = [node["token"]["id"] for node in path if node["fate"] != "finished" or node["token"]["text"] != "<eos>"]
+        assert said == answer["ids"]
+        total = sum(node["token_log_prob"] for node in path)
+        assert total == pytest.approx(answer["log_prob"], abs=1e-5)
+        assert total / path[-1]["divisor"] == pytest.approx(answer["score"], abs=1e-5)
+        assert tree["answer"]["text"] == answer["text"]
+
+
+def path_to(nodes, leaf):
+    path = []
+    while nodes[leaf]["parent"] is not None:
+        path.append(nodes[leaf])
+        leaf = nodes[leaf]["parent"]
+    return path[::-1]
+
+
+@pytest.mark.parametrize("name", ["transformer", "llama"])
+def test_a_forced_token_begins_every_path(desks, name):
+    tree = desks[name].writer.tree("the dog", Choices(max_new=6), [9, 12])
+    finished = [node for node in tree["nodes"] if node["fate"] in ("finished", "kept") and node["depth"] >= 2]
+    assert finished
+    for node in finished:
+        assert [one["token"]["id"] for one in path_to(tree["nodes"], node["id"])][:2] == [9, 12]
+
+
+def test_confidence_alignment_and_choices_belong_to_the_tokens(desks):
+    shown = desks["transformer"].writer.write("two dogs play", Choices())["results"][0]
+    weights = np.frombuffer(base64.b64decode(shown["alignment"]["f32"]), "<f4").reshape(shown["alignment"]["shape"])
+    assert weights.shape[0] == len(shown["tokens"]) == len(shown["choices"])
+    assert np.allclose(weights.sum(-1), 1, atol=1e-5)
+    for token, choices in zip(shown["tokens"], shown["choices"], strict=True):
+        same = [choice["probability"] for choice in choices if choice["id"] == token["id"]]
+        assert same == [] or same[0] == pytest.approx(math.exp(token["log_prob"]), abs=1e-4)
+
+
+def test_greedy_is_a_beam_of_one_and_sampling_repeats_with_its_seed(desks):
+    writer = desks["transformer"].writer
+    greedy = writer.write("a man reads", Choices(method="greedy"))["results"][0]["ids"]
+    assert greedy == writer.write("a man reads", Choices(beam=1))["results"][0]["ids"]
+    drawn = [
+        writer.write("a man", Choices(method="sampling", seed=seed, temperature=2.0))["results"][0]["ids"]
+        for seed in (1, 1, 2)
+    ]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_each_family_has_its_task(desks):
+    tasks = {name: desk.writer.task for name, desk in desks.items()}
+    assert tasks == {
+        "transformer": "translate",
+        "t5": "translate",
+        "shaw": "translate",
+        "bert": "read",
+        "llama": "generate",
+        "alibi": "generate",
+    }
+
+
+def test_a_model_that_only_reads_says_what_it_would_put_at_each_place(desks):
+    found = desks["bert"].writer.write("two dogs", Choices())
+    assert found["results"] == []
+    assert len(found["readings"]) == len(found["source"])
+    with pytest.raises(ValueError, match="writes nothing"):
+        desks["bert"].writer.tree("two dogs", Choices(), ())
+
+
+def test_an_alternative_in_full_and_one_that_is_none(desks):
+    writer = desks["transformer"].writer
+    second = writer.write("two dogs", Choices())["results"][1]
+    assert writer.result("two dogs", second["ids"], Choices())["text"] == second["text"]
+    with pytest.raises(ValueError, match="none of the alternatives"):
+        writer.result("two dogs", [1, 2, 3], Choices())
+
+
+def test_too_long_a_source_is_refused_before_the_search(desks):
+    with pytest.raises(ValueError, match="more than the 256"):
+        desks["transformer"].writer.write("ø" * 200, Choices())
