@@ -1,0 +1,80 @@
+"""Training runs, finished and in the middle."""
+
+import json
+
+import pytest
+
+from clearformer.studio.runs import POINTS, Runs
+from clearformer.training.record import METRICS
+
+
+def record(folder, lines):
+    folder.mkdir(parents=True)
+    (folder / METRICS).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def run(tmp_path):
+    train = [
+        {
+            "step": step,
+            "kind": "train",
+            "loss": 5 / step,
+            "learning_rate": 0.1,
+            "tokens": 1000 * step,
+            "time": 2.0 * step,
+        }
+        for step in range(1, 5)
+    ]
+    validation = {"step": 4, "kind": "validation", "loss": 2.5, "bleu": 12.0, "sample_0": "a → b", "sample_1": "c → d"}
+    return record(tmp_path / "runs" / "mine", [*train, validation])
+
+
+def test_curves_come_from_the_record(run):
+    found = Runs([run.parent]).curves(0)
+    assert (found["name"], found["step"], found["finished"]) == ("mine", 4, False)
+    assert found["curves"]["train_loss"] == [(1, 5.0), (2, 2.5), (3, 5 / 3), (4, 1.25)]
+    assert found["curves"]["bleu"] == [(4, 12.0)]
+    assert found["curves"]["tokens_per_second"] == [(2, 500.0), (3, 500.0), (4, 500.0)]
+    assert found["samples"] == [{"step": 4, "texts": ["a → b", "c → d"]}]
+
+
+def test_a_run_may_be_named_itself_and_is_listed_once(run):
+    assert [one["name"] for one in Runs([run, run.parent, run.parent / "nothing"]).list()] == ["mine"]
+
+
+def test_a_line_that_is_being_written_and_values_that_were_not_finite_are_passed_over(run):
+    with (run / METRICS).open("a") as file:
+        file.write('{"step": 5, "kind": "train", "loss": null}\n{"step": 6, "ki')
+    assert Runs([run]).curves(0)["curves"]["train_loss"][-1] == (4, 1.25)
+
+
+def test_long_curves_are_thinned_and_keep_their_end(tmp_path):
+    run = record(tmp_path / "long", [{"step": step, "kind": "train", "loss": 1.0} for step in range(5 * POINTS + 3)])
+    points = Runs([run]).curves(0)["curves"]["train_loss"]
+    assert len(points) <= POINTS + 1
+    assert points[-1][0] == 5 * POINTS + 2
+
+
+def test_what_is_not_there_is_said(run):
+    with pytest.raises(ValueError, match="there is no run 7"):
+        Runs([run]).curves(7)
+    with pytest.raises(ValueError, match="no checkpoint of step 3"):
+        Runs([run]).subject(0, 3)
+
+
+@pytest.mark.slow
+def test_the_model_of_a_checkpoint_is_the_one_that_trained(tmp_path):
+    """A real run of a few steps: its last checkpoint and its finished folder give the same numbers."""
+    import torch
+
+    import clearformer as cf
+    from clearformer.studio.subject import Subject
+
+    small = {"model.dim": 16, "model.hidden_dim": 16, "model.layers": 1, "model.decoder_layers": 1}
+    steps = {"training.steps": 4, "training.save_every": 2, "training.validate_every": 4, "training.average": 1}
+    folder = cf.train("sample", {**small, **steps, "scoring.sentences": 2}, out=tmp_path / "run")
+    then, now = Runs([tmp_path / "run"]).subject(0, 4), Subject.open(folder)
+    look = now.look("Two dogs.", ())
+    assert torch.equal(then.run(look), now.run(look))
