@@ -1,0 +1,601 @@
+"""CTranslate2's folders of Transformer and Whisper models, opened as ours.
+
+`model.bin` (version 6) is a list of named arrays, some of them single numbers that say what the model is, and of second
+names for the same array. Nothing in it can run. Weights in fewer bits come back as the numbers that they stand for.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from clearformer import storage
+from clearformer.bundle import Bundle, Markers
+from clearformer.folder import load_tokenizers
+from clearformer.interop import vocabularies
+from clearformer.interop.binary import BinaryReader
+from clearformer.interop.imported import Imported, assemble
+from clearformer.interop.keys import MOST, Keys
+from clearformer.interop.names import Rule, Shape, Table, pairs, under
+from clearformer.interop.to_ctranslate2 import ACTIVATIONS, WAVES, waves
+from clearformer.interop.weights import read_json
+from clearformer.model.config import (
+    Activation,
+    AttentionConfig,
+    DropoutConfig,
+    EmbeddingConfig,
+    FrontConfig,
+    HeadConfig,
+    ModelConfig,
+    NormConfig,
+    PositionConfig,
+)
+from clearformer.text.tokenizer import Tokenizer
+
+VERSION = 6
+_TYPES = ("<f4", "<i1", "<i2", "<i4", "<f2", "bfloat16")  # the order is that of the format
+_NUMBERS = (
+    "RELU",
+    "GELUTanh",
+    "SWISH",
+    "GELU",
+    "GELUSigmoid",
+    "Tanh",
+    "Sigmoid",
+)  # activations, by the engine's number
+
+
+def can_read(path: Path) -> bool:
+    """Whether a folder is one of CTranslate2's."""
+    return (path / "model.bin").is_file() and (path / "config.json").is_file()
+
+
+def read(folder: Path) -> Imported:
+    """A folder that `ctranslate2` converted, or that our export wrote for it."""
+    file = ModelFile(folder / "model.bin")
+    readers = {"TransformerSpec": _read_transformer, "WhisperSpec": _read_whisper}
+    if file.kind not in readers:
+        raise ValueError(f"{file.path} holds a {file.kind}; read here are {' and '.join(readers)}")
+    plain = read_json(folder / "config.json")
+    config, table, store = readers[file.kind](file, plain)
+    model, aside = assemble(config, table, store)
+    source, target, notes = _tokenizers(folder, plain, config)
+    found = Bundle(
+        config=config,
+        model=model,
+        tokenizer=source,
+        target_tokenizer=target,
+        markers=None if source is None else _markers(plain, config, source, target or source),
+        provenance={
+            **(plain.get("provenance", {}) if "model" in plain else {}),
+            "imported_from": folder.resolve().name,
+            "format": "ctranslate2",
+            "files": {"model.bin": storage.sha256(folder / "model.bin")},
+        },
+    )
+    return Imported(bundle=found, aside=aside, notes=notes)
+
+
+# ---- the file -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Array:
+    """Where an array lies and how it is kept."""
+
+    shape: Shape
+    type: str
+    place: int
+    bytes: int
+
+
+class ModelFile:
+    """model.bin: arrays by name, read when they are asked for. Single numbers are `facts`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._arrays: dict[str, _Array] = {}
+        self.facts: dict[str, float | int] = {}
+        self.same: dict[str, str] = {}  # second names, with the name that the array has
+        with BinaryReader(path) as reader:
+            version = reader.number("I", "its version")
+            if version != VERSION:
+                raise ValueError(f"{path} is of version {version}; only version {VERSION} of the format is read")
+            self.kind = _text(reader, "its kind")
+            self.revision = reader.number("I", "its revision")
+            for _ in range(reader.count("I", "arrays", each=9)):
+                self._take_array(reader)
+            for _ in range(reader.count("I", "second names", each=6)):
+                self._take_second_name(reader)
+            if reader.left:
+                raise ValueError(f"{path} has {reader.left:,} bytes behind its end; get it anew")
+
+    @property
+    def shapes(self) -> dict[str, Shape]:
+        """Of every array under every name; the scales of quantised weights belong to the weights."""
+        own = {name: array.shape for name, array in self._arrays.items() if not name.endswith("_scale")}
+        return own | {second: own[first] for second, first in self.same.items() if first in own}
+
+    def is_fraction(self, name: str) -> bool:
+        """Whether a single number is kept as a float."""
+        return isinstance(self.facts.get(name), float)
+
+    def home(self, name: str) -> str:
+        """The name under which an array is kept."""
+        return self.same.get(name, name)
+
+    def read(self, name: str) -> Tensor:
+        """An array as float32: quantised weights are divided by their scale."""
+        values = self._values(self.home(name))
+        scale = f"{self.home(name)}_scale"
+        if values.dtype.kind == "i":
+            if scale not in self._arrays and scale not in self.facts:
+                raise ValueError(f"{self.path}: {name} is quantised, but has no scale; get it anew")
+            by = np.float32(self.facts[scale]) if scale in self.facts else self._values(scale)
+            values = values.astype(np.float32) / (by.reshape(-1, *[1] * (values.ndim - 1)) if np.ndim(by) else by)
+        return torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32))
+
+    def _values(self, name: str) -> NDArray[Any]:
+        array = self._arrays[name]
+        stored = "<u2" if array.type == "bfloat16" else array.type
+        values = np.fromfile(self.path, dtype=stored, count=math.prod(array.shape), offset=array.place)
+        if array.type == "bfloat16":  # the upper half of a float32
+            values = (values.astype(np.uint32) << 16).view(np.float32)
+        return values.reshape(array.shape)
+
+    def _take_array(self, reader: BinaryReader) -> None:
+        name = _text(reader, "an array's name")
+        rank = reader.number("B", f"the shape of {name}")
+        if rank > 4:
+            raise ValueError(f"{self.path}: {name} has {rank} dimensions, more than any weight; get it anew")
+        shape = tuple(reader.number("I", f"the shape of {name}") for _ in range(rank))
+        kind = reader.number("B", f"the type of {name}")
+        if kind >= len(_TYPES):
+            raise ValueError(f"{self.path}: {name} is of the unknown type {kind}; get it anew")
+        length = reader.number("I", f"the length of {name}")
+        type_ = _TYPES[kind]
+        if math.prod(shape) * (2 if type_ == "bfloat16" else np.dtype(type_).itemsize) != length:
+            raise ValueError(f"{self.path}: {name} has {length:,} bytes, which is not what its shape asks for")
+        if name in self._arrays or name in self.facts:
+            raise ValueError(f"{self.path} has {name} twice; get it anew")
+        if rank == 0:
+            self.facts[name] = np.frombuffer(reader.raw(length, name), dtype=type_)[0].item()
+        else:
+            place = reader.skip(length, name)
+            self._arrays[name] = _Array(shape=shape, type=type_, place=place, bytes=length)
+
+    def _take_second_name(self, reader: BinaryReader) -> None:
+        second, first = _text(reader, "a second name"), _text(reader, "a second name's first")
+        known = first in self._arrays or first in self.facts
+        if not known or second in self._arrays or second in self.same:
+            raise ValueError(f"{self.path} calls {first} also {second}, but that does not fit; get it anew")
+        if first in self.facts:
+            self.facts[second] = self.facts[first]
+        else:
+            self.same[second] = first
+
+
+def _text(reader: BinaryReader, what: str) -> str:
+    """A length, the characters, and a zero."""
+    raw = reader.raw(reader.number("H", what), what)
+    try:
+        if not raw.endswith(b"\0"):
+            raise ValueError
+        return raw[:-1].decode("utf-8")
+    except ValueError:
+        raise ValueError(f"{reader.path}: {what} is not text; get it anew") from None
+
+
+# ---- what the model is ----------------------------------------------------------------------------------------------
+
+
+def _read_transformer(file: ModelFile, plain: Mapping[str, Any]) -> tuple[ModelConfig, Table, "Split"]:
+    shapes = file.shapes
+    facts = _Facts(file)
+    vocab, dim = _matrix(file, "encoder/embeddings_0/weight", "encoder/embeddings/weight")
+    target_vocab, _ = _matrix(file, "decoder/embeddings/weight")
+    store = Split(file)
+    heads = facts.whole("encoder/num_heads")
+    facts.must("decoder/num_heads", heads)
+    pre = bool(facts.both("pre_norm", 1))
+    place, fixed_source = _places(file, facts, "encoder", heads)
+    target_place, fixed_target = _places(file, facts, "decoder", heads)
+    scale = facts.both("scale_embeddings", 1)
+    shrink = facts.optional("decoder/scale_outputs")
+    if shrink is not None and not math.isclose(shrink, dim**-0.5, rel_tol=1e-5):
+        raise ValueError(f"{file.path}: outputs are scaled by {shrink}, and only 1/√{dim} is known here")
+    if not (scale in (0, 1) or math.isclose(scale, dim**0.5, rel_tol=1e-5)):
+        raise ValueError(f"{file.path}: embeddings are scaled by {scale}, and only √{dim} is known here")
+    # A whole number is a switch; a fraction is the scale itself, of which 1.0 changes nothing.
+    scaled = bool(scale) and not (file.is_fraction("encoder/scale_embeddings") and scale == 1)
+    config = ModelConfig(
+        family="transformer",
+        vocab_size=vocab,
+        target_vocab_size=None if target_vocab == vocab else target_vocab,
+        dim=dim,
+        hidden_dim=_matrix(file, "encoder/layer_0/ffn/linear_0/weight")[0],
+        layers=_layers(file, "encoder"),
+        decoder_layers=_layers(file, "decoder"),
+        max_len=_longest(file, place, target_place),
+        attention=AttentionConfig(
+            heads=heads,
+            kv_heads=facts.attention("num_heads_kv"),
+            head_dim=store.head_dim(heads, dim),
+            bias="encoder/layer_0/self_attention/linear_0/bias" in shapes,
+            key_bias=store.key_bias,
+            scale=facts.attention_fraction("queries_scale"),
+        ),
+        position=place,
+        decoder_position=None if target_place == place else target_place,
+        norm=_norm(file, plain, "pre" if pre else "post"),
+        activation=_activation(file, facts.both("activation", 0)),
+        gated="encoder/layer_0/ffn/linear_0_noact/weight" in shapes,
+        bias="encoder/layer_0/ffn/linear_0/bias" in shapes,
+        dropout=DropoutConfig.everywhere(0.0),
+        embedding=EmbeddingConfig(scale=scaled, norm="encoder/layernorm_embedding/gamma" in shapes, tie=_tie(file)),
+        head=HeadConfig(bias="decoder/projection/bias" in shapes, shrink=shrink is not None),
+    )
+    _refuse(facts)
+    return config, _names(config, store, {**fixed_source, **fixed_target}), store
+
+
+def _read_whisper(file: ModelFile, plain: Mapping[str, Any]) -> tuple[ModelConfig, Table, "Split"]:
+    facts = _Facts(file)
+    vocab, dim = _matrix(file, "decoder/embeddings/weight")
+    heads = facts.whole("encoder/num_heads")
+    facts.must("decoder/num_heads", heads)
+    facts.must("decoder/pre_norm", 1)
+    facts.must("decoder/activation", _NUMBERS.index("GELU"))
+    facts.must("decoder/scale_embeddings", 0)
+    place, fixed = _places(file, facts, "encoder", heads)
+    target_place, _ = _places(file, facts, "decoder", heads)
+    if place.kind != "tensor2tensor" or target_place.kind != "learned":
+        raise ValueError(f"{file.path}: a Whisper has waves in its encoder and a table in its decoder, this one not")
+    store = Split(file)
+    convolution = file.shapes.get("encoder/conv1/weight", ())
+    if len(convolution) != 3:
+        raise ValueError(f"{file.path} has no encoder/conv1/weight, which every Whisper begins with")
+    config = ModelConfig(
+        family="whisper",
+        vocab_size=vocab,
+        dim=dim,
+        hidden_dim=_matrix(file, "encoder/layer_0/ffn/linear_0/weight")[0],
+        layers=_layers(file, "encoder"),
+        decoder_layers=_layers(file, "decoder"),
+        max_len=file.shapes["decoder/position_encodings/encodings"][0],
+        attention=AttentionConfig(heads=heads, key_bias=store.key_bias),
+        position=place,
+        decoder_position=target_place,
+        norm=_norm(file, plain, "pre"),
+        activation="gelu",
+        dropout=DropoutConfig.everywhere(0.0),
+        front=FrontConfig(kind="sound", mels=convolution[1]),
+        embedding=EmbeddingConfig(tie="output" if _tie(file) in ("all", "output") else "none"),
+        init_std=0.02,
+    )
+    _refuse(facts)
+    return config, _names(config, store, fixed), store
+
+
+class _Facts:
+    """The single numbers of a file, each of which has to be asked for, as every setting changes the mathematics."""
+
+    def __init__(self, file: ModelFile) -> None:
+        self._file, self._asked = file, set[str]()
+
+    def optional(self, name: str) -> float | int | None:
+        self._asked.add(name)
+        return self._file.facts.get(name)
+
+    def whole(self, name: str) -> int:
+        found = self.optional(name)
+        if not isinstance(found, int) or not 1 <= found <= MOST:
+            raise ValueError(f"{self._file.path}: {name} must be a whole number of at least 1, not {found!r}")
+        return found
+
+    def must(self, name: str, value: float) -> None:
+        """One value is known here; what is absent has it."""
+        found = self.optional(name)
+        if found is not None and found != value:
+            raise ValueError(f"{self._file.path}: {name} is {found}, and only {value} is known here")
+
+    def both(self, name: str, default: int) -> float | int:
+        """A number that encoder and decoder have in common."""
+        found = self.optional(f"encoder/{name}")
+        self.must(f"decoder/{name}", default if found is None else found)
+        return default if found is None else found
+
+    def attention(self, name: str) -> int | None:
+        """A whole number that all attentions have in common."""
+        found = self._common([key for key in self._file.facts if key.endswith(f"attention/{name}")])
+        if found is not None and (not isinstance(found, int) or not 0 <= found <= MOST):
+            raise ValueError(f"{self._file.path}: {name} must be a whole number, not {found!r}")
+        return found if isinstance(found, int) else None
+
+    def attention_fraction(self, name: str, stack: str = "") -> float | None:
+        found = self._common([key for key in self._file.facts if key.endswith(f"attention/{name}") and stack in key])
+        return None if found is None else float(found)
+
+    def _common(self, names: list[str]) -> float | int | None:
+        values = {self.optional(name) for name in names}
+        if len(values) > 1:
+            raise ValueError(f"{self._file.path}: {names[0]} is not the same in every layer, which no model here has")
+        return values.pop() if values else None
+
+    def left(self) -> list[str]:
+        return sorted(name for name in self._file.facts if name not in self._asked and not name.endswith("_scale"))
+
+
+def _refuse(facts: _Facts) -> None:
+    """Settings that were not asked for: known to be without effect at their usual value, or refused by name."""
+    for name in ("alibi", "alibi_use_positive_positions", "scale_alibi", "start_from_zero_embedding"):
+        facts.must(f"decoder/{name}", 0)
+    facts.optional("encoder/embeddings_merge")  # there is one table, so nothing is merged
+    facts.optional("encoder/multi_query_attention")  # says again what num_heads_kv says
+    facts.attention("head_dim")  # as do the shapes
+    for name in ("alignment_layer", "alignment_heads"):
+        facts.optional(f"decoder/{name}")
+    if strange := facts.left():
+        raise ValueError(f"{facts._file.path} has {strange[0]}, which is not known here and may change the numbers")
+
+
+def _places(file: ModelFile, facts: _Facts, stack: str, heads: int) -> tuple[PositionConfig, dict[str, Any]]:
+    """How a stack counts positions, and the arrays that follow from it."""
+    shapes = file.shapes
+    first = f"{stack}/layer_0/self_attention"
+    table = f"{stack}/position_encodings/encodings"
+    if f"{first}/rotary_dim" in file.facts:
+        return _rotary(facts, stack), {}
+    if f"{first}/relative_attention_bias" in shapes:
+        distance = facts.attention("relative_attention_max_distance")
+        rows = shapes[f"{first}/relative_attention_bias"][0]
+        return PositionConfig(kind="buckets", buckets=rows, max_distance=distance or 128), {}
+    if table not in shapes:  # the engine's own: waves that are counted from one
+        return PositionConfig(kind="tensor2tensor", offset=1), {}
+    kept = file.read(table).numpy()
+    for kind in (*WAVES, "none"):
+        place = PositionConfig(kind=kind)  # type: ignore[arg-type]
+        expected = np.zeros_like(kept) if kind == "none" else waves(place, *kept.shape)
+        if kept.shape[1] % 2 == 0 and np.allclose(kept, expected, atol=2e-3):
+            return place, {_dotted(table): lambda shape, values=expected: torch.from_numpy(values)}
+    return PositionConfig(kind="learned"), {}
+
+
+def _rotary(facts: _Facts, stack: str) -> PositionConfig:
+    interleave = facts.attention("rotary_interleave")
+    kind = facts.attention("rotary_scaling_type")
+    if kind not in (None, 0):
+        raise ValueError(f"{facts._file.path}: its rotary positions are scaled in a way that is not known here")
+    if facts.attention("rotary_dim") not in (0, None):
+        raise ValueError(f"{facts._file.path}: it turns only a part of each head, which is not known here")
+    return PositionConfig(
+        kind="rotary",
+        base=facts.attention_fraction("rotary_base", stack) or 10_000.0,
+        pairs="halves" if interleave == 0 else "neighbours",
+        scaling="none" if kind is None else "linear",
+        factor=facts.attention_fraction("rotary_scaling_factor") or 1.0,
+    )
+
+
+def _longest(file: ModelFile, *places: PositionConfig) -> int:
+    """The number of learned positions, where there are some."""
+    rows = {
+        file.shapes[f"{stack}/position_encodings/encodings"][0]
+        for stack, place in zip(("encoder", "decoder"), places, strict=True)
+        if place.kind == "learned"
+    }
+    if len(rows) > 1:
+        raise ValueError(f"{file.path}: encoder and decoder have different numbers of learned positions")
+    return rows.pop() if rows else 512
+
+
+def _norm(file: ModelFile, plain: Mapping[str, Any], place: str) -> NormConfig:
+    layer = "encoder/layer_0/self_attention/layer_norm/beta" in file.shapes
+    given = plain.get("layer_norm_epsilon")
+    if given is not None and (isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < 1):
+        raise ValueError(f"layer_norm_epsilon must be a small positive number, not {given!r}")
+    eps = float(given) if given is not None else 1e-5 if layer else 1e-6
+    return NormConfig(kind="layer" if layer else "rms", place="pre" if place == "pre" else "post", eps=eps)
+
+
+def _activation(file: ModelFile, number: float) -> Activation:
+    known = {_NUMBERS.index(theirs): ours for ours, theirs in ACTIVATIONS.items()}
+    if number not in known:
+        raise ValueError(f"{file.path}: its activation has the number {number}, which no model here has")
+    return known[int(number)]  # type: ignore[return-value]
+
+
+def _tie(file: ModelFile) -> Any:
+    """Which of the three tables are one array."""
+    source = file.home(_first(file, "encoder/embeddings_0/weight", "encoder/embeddings/weight"))
+    target, output = (file.home(f"decoder/{name}/weight") for name in ("embeddings", "projection"))
+    if target == output:
+        return "all" if source == target else "output"
+    return "inputs" if source == target else "none"
+
+
+def _matrix(file: ModelFile, *names: str) -> tuple[int, int]:
+    """The shape of a matrix that must be there."""
+    shape = file.shapes.get(_first(file, *names), ())
+    if len(shape) != 2 or not all(shape):
+        raise ValueError(f"{file.path} has no matrix {names[0]}, which every model of its kind has")
+    return shape[0], shape[1]
+
+
+def _first(file: ModelFile, *names: str) -> str:
+    return next((name for name in names if name in file.shapes), names[0])
+
+
+def _layers(file: ModelFile, stack: str) -> int:
+    numbers = {name.split("/")[1] for name in file.shapes if name.startswith(f"{stack}/layer_")}
+    count = len({number for number in numbers if number.removeprefix("layer_").isdigit()})
+    if count < 1:
+        raise ValueError(f"{file.path} has no layers in its {stack}")
+    return count
+
+
+# ---- names ----------------------------------------------------------------------------------------------------------
+
+
+class Split:
+    """The arrays under names with dots, with joined queries, keys and values taken apart.
+
+    A bias of the keys that is zero throughout is none: it stands only where a model without one was joined.
+    """
+
+    def __init__(self, file: ModelFile) -> None:
+        self._file = file
+        self.shapes: dict[str, Shape] = {}
+        self._parts: dict[str, tuple[str, int, int]] = {}
+        for name, shape in file.shapes.items():
+            letters = self._letters(name)
+            if letters is None:
+                self._parts[_dotted(name)] = (name, 0, shape[0])
+                self.shapes[_dotted(name)] = shape
+            else:
+                self._cut(name, shape, letters)
+        biases = [name for name in self.shapes if name.endswith("attention.k.bias")]
+        silent = bool(biases) and all(not bool(self.read(name).any()) for name in biases)
+        self.key_bias = False if silent else None
+        for name in biases if silent else ():
+            del self.shapes[name]
+
+    def read(self, name: str) -> Tensor:
+        whole, begins, ends = self._parts[name]
+        return self._file.read(whole)[begins:ends]
+
+    def head_dim(self, heads: int, dim: int) -> int | None:
+        """The width of a head, where it is not the model's width divided by the heads."""
+        width = self._file.shapes.get("encoder/layer_0/self_attention/linear_1/weight", (0, dim))[-1]
+        return None if width == dim else width // heads
+
+    def _letters(self, name: str) -> str | None:
+        """What is joined in this array: all three in self-attention, keys and values across."""
+        path, _, last = name.rpartition("/")
+        if last not in ("weight", "bias"):
+            return None
+        joined = {"self_attention/linear_0": "qkv", "attention/linear_1": "kv"}
+        return next(
+            (
+                letters
+                for end, letters in joined.items()
+                if path.endswith(f"/{end}") and (end != "attention/linear_1" or "/self_attention/" not in name)
+            ),
+            None,
+        )
+
+    def _cut(self, name: str, shape: Shape, letters: str) -> None:
+        path, _, last = name.rpartition("/")
+        attention = path.rpartition("/")[0]
+        out = "linear_1" if letters == "qkv" else "linear_2"
+        # Keys and values may be narrower than queries, which are as wide as what the output projection takes in.
+        queries = (self._file.shapes.get(f"{attention}/{out}/weight") or (0, 0))[-1] if letters == "qkv" else 0
+        each, odd = divmod(shape[0] - queries, 2)
+        if each <= 0 or odd:
+            raise ValueError(f"{self._file.path}: {name} has {shape[0]} rows, which are not queries, keys and values")
+        begins = 0
+        for letter in letters:
+            length = queries if letter == "q" else each
+            part = f"{_dotted(attention)}.{letter}.{last}"
+            self._parts[part] = (name, begins, begins + length)
+            self.shapes[part] = (length, *shape[1:])
+            begins += length
+
+
+def _dotted(name: str) -> str:
+    """layer_3/ffn/layer_norm/gamma is layer.3.ffn.layer_norm.weight."""
+    words = [
+        f"layer.{word[6:]}" if word.startswith("layer_") and word[6:].isdigit() else word for word in name.split("/")
+    ]
+    return ".".join([*words[:-1], {"gamma": "weight", "beta": "bias"}.get(words[-1], words[-1])])
+
+
+def _names(config: ModelConfig, store: Split, fixed: Mapping[str, Any]) -> Table:
+    """Ours and theirs."""
+    slot = "before" if config.norm.place == "pre" else "after"
+    layer = [
+        *_attention("self_attn", "self_attention", slot, joined=True),
+        *_attention("cross_attn", "attention", slot, joined=False),
+        *pairs({"ffn.down_proj": "ffn.linear_1", f"ffn_residual.{slot}": "ffn.layer_norm"}),
+        Rule("ffn.gate_proj" if config.gated else "ffn.up_proj", "ffn.linear_0"),
+        *([Rule("ffn.up_proj", "ffn.linear_0_noact")] if config.gated else []),
+        Rule("self_attn.position.table.weight", "self_attention.relative_attention_bias"),
+    ]
+    source_table = "embeddings_0" if "encoder.embeddings_0.weight" in store.shapes else "embeddings"
+    rules = [
+        *pairs({"encoder.front.embed": f"encoder.{source_table}", "decoder.front.embed": "decoder.embeddings"}),
+        *pairs({"head.table": "decoder.projection.weight", "head.bias": "decoder.projection.bias"}),
+        *pairs({"encoder.front.narrow": "encoder.conv1", "encoder.front.halve": "encoder.conv2"}),
+    ]
+    for stack in ("encoder", "decoder"):
+        rules += pairs(
+            {
+                f"{stack}.norm": f"{stack}.layer_norm",
+                f"{stack}.front.norm": f"{stack}.layernorm_embedding",
+                f"{stack}.front.position.table.weight": f"{stack}.position_encodings.encodings",
+            }
+        )
+        rules += under(f"{stack}.layers.*", f"{stack}.layer.*", layer)
+    return Table(rules, copies=_copies(config, store, source_table), fixed=dict(fixed))
+
+
+def _attention(ours: str, theirs: str, slot: str, *, joined: bool) -> list[Rule]:
+    letters = "qkv" if joined else "kv"
+    rules = [Rule(f"{ours}.{letter}_proj", f"{theirs}.{letter}") for letter in letters]
+    rules += [] if joined else [Rule(f"{ours}.q_proj", f"{theirs}.linear_0")]
+    rules.append(Rule(f"{ours}.out_proj", f"{theirs}.{'linear_1' if joined else 'linear_2'}"))
+    return [*rules, Rule(f"{ours}_residual.{slot}", f"{theirs}.layer_norm")]
+
+
+def _copies(config: ModelConfig, store: Split, source_table: str) -> dict[str, str]:
+    """Arrays that the engine has at every place where they are used, and our model once."""
+    source = f"encoder.{source_table}.weight"
+    target, output = "decoder.embeddings.weight", "decoder.projection.weight"
+    tied = {"all": {target: source, output: source}, "inputs": {target: source}, "output": {output: target}, "none": {}}
+    copies = dict(tied[config.embedding.tie])
+    for name in store.shapes:
+        if name.endswith("relative_attention_bias") and ".layer.0." not in name:
+            copies[name] = f"{name.split('.')[0]}.layer.0.self_attention.relative_attention_bias"
+    return copies
+
+
+# ---- text -----------------------------------------------------------------------------------------------------------
+
+
+def _tokenizers(
+    folder: Path, plain: Mapping[str, Any], config: ModelConfig
+) -> tuple[Tokenizer | None, Tokenizer | None, tuple[str, ...]]:
+    """What the folder reads text with. The engine itself takes pieces, so many folders have nothing for that."""
+    if "model" in plain:  # our own export
+        source, target = load_tokenizers(folder)
+        return source, None if target is source else target, ()
+    if (folder / "tokenizer.json").is_file():
+        spelt = {key: plain[key] for key in ("bos_token", "eos_token", "unk_token") if isinstance(plain.get(key), str)}
+        return vocabularies.from_definition(folder / "tokenizer.json", config.family, spelt), None, ()
+    return None, None, ("the folder has pieces but no tokenizer to cut text into them, so the model reads ids",)
+
+
+def _markers(plain: Mapping[str, Any], config: ModelConfig, source: Tokenizer, target: Tokenizer) -> Markers | None:
+    """Which ids stand around a text, as config.json says it."""
+    if "model" in plain:
+        given = plain.get("markers")
+        return (
+            None if given is None else replace(Markers(start=0), **{key: _tuple(value) for key, value in given.items()})
+        )
+    if config.front.kind == "sound":
+        return None
+    keys = Keys(plain, "config.json")
+    start = keys.text("decoder_start_token", keys.text("bos_token", "<s>"))
+    before = (source.id(keys.text("bos_token", "<s>")),) if keys.flag("add_source_bos", False) else ()
+    after = (source.id(keys.text("eos_token", "</s>")),) if keys.flag("add_source_eos", False) else ()
+    return Markers(before_source=before, after_source=after, start=target.id(start))
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
