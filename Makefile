@@ -65,8 +65,9 @@ format: $(VENV)/.installed-test  ## let ruff rewrite what it can
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-bench: $(VENV)/.installed-test  ## time this package beside its peers
-	@$(BIN)/python benchmarks/attention.py
+bench: $(VENV)/.installed-test  ## time this package beside its peers, which it installs; wants an idle machine
+	@$(BIN)/python benchmarks/setup_peers.py
+	@$(BIN)/clearformer bench limits train decode startup $(BENCH)
 
 soak: $(VENV)/.installed-test  ## the long suites
 	@$(BIN)/python -m pytest -m soak --timeout 0

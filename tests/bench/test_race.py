@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -96,8 +97,7 @@ def test_one_that_hangs_is_ended_with_its_children(tmp_path):
 def _alive(number: int) -> bool:
     try:
         os.kill(number, 0)
-        with open(f"/proc/{number}/stat", encoding="utf-8") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
+        return Path(f"/proc/{number}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
 
@@ -140,7 +140,7 @@ def test_a_contender_gets_as_many_processors_as_it_has_threads():
     assert os.sched_getaffinity(0) == before
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/stat"), reason="there is no /proc here")
+@pytest.mark.skipif(not Path("/proc/stat").exists(), reason="there is no /proc here")
 def test_memory_of_children_is_counted():
     grand = "data = b'x' * (80 << 20); import time; time.sleep(2)"
     code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {grand!r}]); {says(GOOD)}"
