@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clearformer.decoding.beam import BeamConfig, beam_search
+from clearformer.decoding.beam import BeamConfig, beam_search, close_ranks
 from clearformer.decoding.greedy import greedy
 from clearformer.decoding.penalty import Average, Gnmt, NoPenalty
 from clearformer.decoding.presets import ctranslate2, fairseq, hugging_face
@@ -243,3 +243,10 @@ def test_an_impossible_prefix_is_named():
 
     with pytest.raises(ValueError, match="sentence 1 probability zero"):
         search(Never(), [5, 6], BeamConfig(), prefixes=[(), (2,)])
+
+
+@given(st.lists(st.booleans(), max_size=12))
+def test_the_last_close_the_gaps_and_the_others_stay(going_on):
+    places = close_ranks(torch.tensor(going_on, dtype=torch.bool)).tolist()
+    assert sorted(places) == [place for place, goes in enumerate(going_on) if goes]
+    assert all(place in (taken, *range(len(places), len(going_on))) for taken, place in enumerate(places))

@@ -33,4 +33,4 @@ def test_grow_carries_history_along_and_empties_slots_that_ended():
     assert grown.tokens.tolist() == [[[1, 6], [0, 7]]]
     assert grown.token_log_probs.tolist() == [[[-1.0, -0.5], [0.0, -1.0]]]
     assert grown.totals.tolist() == [[-2.5, -torch.inf]]
-    assert grown.select(torch.tensor([False])).tokens.shape == (0, 2, 2)
+    assert grown.select(torch.tensor([], dtype=torch.int64)).tokens.shape == (0, 2, 2)

@@ -12,22 +12,25 @@ def forbidden(rules, history, forced=FREE, vocab=6):
     """The tokens that the rules take out after this history, for one row among others."""
     log_probs = torch.zeros(3, vocab).log_softmax(-1)
     histories = torch.tensor([history] * 3, dtype=torch.int64).view(3, len(history))
-    allowed = rules.mask(log_probs, histories, torch.tensor([FREE, forced, FREE]))
+    allowed = rules.forbid(log_probs.clone(), histories, torch.tensor([FREE, forced, FREE]))
     taken = allowed == -torch.inf
     assert torch.equal(allowed[~taken], log_probs[~taken])  # what is left keeps its probability
     return set(taken[1].nonzero().squeeze(1).tolist())
 
 
-def test_without_rules_nothing_is_copied():
-    log_probs = torch.zeros(2, 4)
-    untouched = Rules(eos=EOS).mask(log_probs, torch.empty(2, 0, dtype=torch.int64), torch.tensor([FREE, FREE]))
-    assert untouched is log_probs
+@pytest.mark.parametrize("forced", [None, torch.tensor([FREE, FREE])])
+def test_without_rules_nothing_changes(forced):
+    scores = torch.randn(2, 4)
+    before = scores.clone()
+    found = Rules(eos=EOS).forbid(scores, torch.empty(2, 0, dtype=torch.int64), forced)
+    assert found is scores
+    assert torch.equal(found, before)
 
 
-def test_the_callers_log_probs_stay_as_they_are():
-    log_probs = torch.zeros(1, 4)
-    Rules(eos=EOS, banned=(2,)).mask(log_probs, torch.empty(1, 0, dtype=torch.int64), torch.tensor([3]))
-    assert torch.equal(log_probs, torch.zeros(1, 4))
+def test_the_scores_are_changed_in_place():
+    scores = torch.zeros(1, 4)
+    Rules(eos=EOS, banned=(2,)).forbid(scores, torch.empty(1, 0, dtype=torch.int64), None)
+    assert scores.tolist() == [[0.0, 0.0, -torch.inf, 0.0]]
 
 
 def test_banned_minimum_and_forced():

@@ -25,9 +25,9 @@ from clearformer.decoding.hypothesis import Hypothesis
 from clearformer.decoding.limits import Limits
 from clearformer.decoding.penalty import Gnmt, LengthPenalty, penalised
 from clearformer.decoding.protocol import S, Stepper
-from clearformer.decoding.ranking import top
+from clearformer.decoding.ranking import choose
 from clearformer.decoding.record import Step
-from clearformer.decoding.rules import Rules
+from clearformer.decoding.rules import FREE, Rules
 from clearformer.decoding.stop import FullBeam, Proved, Standing, StopRule
 from clearformer.decoding.stream import impossible, next_log_probs
 from clearformer.decoding.tree import TreeRecorder
@@ -53,7 +53,7 @@ class BeamConfig:
             raise ValueError(f"nbest is {self.nbest}; it must be between 1 and the beam width {self.beam}.")
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def beam_search(
     stepper: Stepper[S],
     source: Any,
@@ -82,11 +82,13 @@ def beam_search(
         if beam.step == 0:
             rules.check_vocabulary(vocab_size)
             limits.check_vocabulary(vocab_size)
-        log_probs = next_log_probs(logits, beam.step)
         forced = _forced(beam, limits, rules, config)
-        allowed = rules.mask(log_probs, beam.tokens.flatten(0, 1), forced.repeat_interleave(beam.width))
+        log_probs = next_log_probs(logits, beam.step)
+        untouched = None if recorder is None else log_probs.clone()
+        each = None if forced is None else forced.repeat_interleave(beam.width)
+        allowed = rules.forbid(log_probs, beam.tokens.flatten(0, 1), each)
         # The next beam takes K candidates at most, and each hypothesis has one that ends: K + 1 of its offers suffice.
-        candidates = rank(beam, *top(allowed, config.beam + 1))
+        candidates = rank(beam, *choose(allowed, config.beam + 1))
 
         ends = candidates.tokens == rules.eos
         if not config.force_eos:
@@ -96,28 +98,41 @@ def beam_search(
         kept = ends.int().sort(dim=1, stable=True).indices[:, : min(config.beam, beam.width * (vocab_size - 1))]
         grown = beam.grow(candidates, kept, ends)
         settled = finished.settled(grown)
-        if recorder is not None:
+        if recorder is not None and untouched is not None:
             divisors = config.penalty.divisor(grown.step, ended=True), config.penalty.divisor(grown.step, ended=False)
             step = Step(recorder, beam, rules, divisors)
-            step.record_bans(log_probs, allowed, forced, config.beam)
+            step.record_bans(untouched, allowed, forced, config.beam)
             step.record_candidates(candidates, ends, accepted, kept, config.beam)
             step.record_stops(settled, finished.rule.verdict)
 
-        going_on = ~settled
-        parents = torch.arange(len(beam.sentences)).unsqueeze(1) * beam.width + candidates.slots.gather(1, kept)
-        rows = parents[going_on].flatten()
-        if len(rows) and not torch.equal(rows, torch.arange(len(tokens))):
-            state = state.select(rows.to(device))
-        beam = grown.select(going_on)
+        places = close_ranks(~settled)
+        rows = (places * beam.width).unsqueeze(1) + candidates.slots.gather(1, kept)[places]
+        rows = rows.flatten().to(device)
+        if len(rows) and not torch.equal(rows, torch.arange(len(tokens), device=device)):
+            state = state.select(rows)
+        beam = grown.select(places)
         tokens = beam.tokens[:, :, -1].flatten().to(device)
     return finished.nbest()
 
 
-def _forced(beam: Beam, limits: Limits, rules: Rules, config: BeamConfig) -> Tensor:
-    """The token each sentence must say now, prefix or end, or FREE: N."""
+def close_ranks(going_on: Tensor) -> Tensor:
+    """Which sentence stands at each place after some have left: the last ones move up into the gaps, the others stay.
+
+    So a model has little to move. going_on: N, boolean; returns places, one for each that goes on.
+    """
+    left = going_on.nonzero().squeeze(1)
+    places = torch.arange(len(left))
+    places[~going_on[: len(left)]] = left[left >= len(left)]
+    return places
+
+
+def _forced(beam: Beam, limits: Limits, rules: Rules, config: BeamConfig) -> Tensor | None:
+    """The token each sentence must say now, prefix or end, or FREE: N. None where nobody must."""
     forced = limits.forced(beam.sentences, beam.step)
     if config.force_eos:
-        forced = torch.where(limits.max_len[beam.sentences] == beam.step, rules.eos, forced)
+        over = limits.max_len[beam.sentences] == beam.step
+        if bool(over.any()):
+            forced = torch.where(over, rules.eos, FREE if forced is None else forced)
     return forced
 
 
@@ -156,17 +171,25 @@ class _Finished:
         self._scores[where] = torch.cat([self._scores[where], new], 1).sort(1, descending=True).values[:, :width]
         self._count[where] += accepted.sum(1)
         self._top_ended[where] |= accepted[:, 0]
-        for place, candidate in accepted.nonzero().tolist():
-            slot, token = int(candidates.slots[place, candidate]), int(candidates.tokens[place, candidate])
-            said = beam.tokens[place, slot].tolist()
-            log_probs = beam.token_log_probs[place, slot].tolist()
+        places, ranks = accepted.nonzero().unbind(1)
+        slots = candidates.slots[places, ranks]
+        for sentence, said, log_probs, token, log_prob, total, score in zip(
+            where[places].tolist(),
+            beam.tokens[places, slots].tolist(),
+            beam.token_log_probs[places, slots].tolist(),
+            candidates.tokens[places, ranks].tolist(),
+            candidates.log_probs[places, ranks].tolist(),
+            totals[places, ranks].tolist(),
+            scores[places, ranks].tolist(),
+            strict=True,
+        ):
             hypothesis = Hypothesis(
                 tokens=tuple(said if token == eos else [*said, token]),
-                log_prob=float(candidates.totals[place, candidate]),
-                score=float(scores[place, candidate]),
-                token_log_probs=(*log_probs, float(candidates.log_probs[place, candidate])),
+                log_prob=total,
+                score=score,
+                token_log_probs=(*log_probs, log_prob),
             )
-            self._hypotheses[int(where[place])].append(hypothesis)
+            self._hypotheses[sentence].append(hypothesis)
         return accepted
 
     def settled(self, beam: Beam) -> Tensor:

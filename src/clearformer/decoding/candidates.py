@@ -49,10 +49,9 @@ class Beam:
             token_log_probs=torch.cat([self.token_log_probs.gather(1, slots), log_prob], dim=-1),
         )
 
-    def select(self, going_on: Tensor) -> "Beam":
-        return Beam(
-            self.sentences[going_on], self.totals[going_on], self.tokens[going_on], self.token_log_probs[going_on]
-        )
+    def select(self, places: Tensor) -> "Beam":
+        """These sentences, in this order."""
+        return Beam(self.sentences[places], self.totals[places], self.tokens[places], self.token_log_probs[places])
 
 
 @dataclass(frozen=True)
@@ -68,8 +67,8 @@ class Candidates:
 def rank(beam: Beam, log_probs: Tensor, tokens: Tensor) -> Candidates:
     """Rank the continuations that every hypothesis offers (R k each) within their sentence."""
     sentences, offers = len(beam.sentences), log_probs.size(-1)
-    log_probs = log_probs.cpu().double().view(sentences, -1)  # N W*k
-    tokens = tokens.cpu().view(sentences, -1)
+    log_probs = log_probs.cpu().double().reshape(sentences, -1)  # N W*k
+    tokens = tokens.cpu().reshape(sentences, -1)
     totals = beam.totals.repeat_interleave(offers, dim=1) + log_probs
     # Slots are in order already; two stable sorts, the less important key first, settle the order among equals.
     by_token = tokens.sort(dim=1, stable=True).indices

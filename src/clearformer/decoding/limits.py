@@ -32,11 +32,9 @@ class Limits:
         prefix = torch.tensor(padded, dtype=torch.int64).view(sentences, longest)
         return cls(max_len=torch.tensor(lengths, dtype=torch.int64), prefix=prefix)
 
-    def forced(self, sentences: Tensor, step: int) -> Tensor:
-        """The token that each of these sentences must say at this step, or FREE: N."""
-        if step < self.prefix.size(1):
-            return self.prefix[sentences, step]
-        return torch.full_like(sentences, FREE)
+    def forced(self, sentences: Tensor, step: int) -> Tensor | None:
+        """The token that each of these sentences must say at this step, or FREE: N. None where no prefix is left."""
+        return self.prefix[sentences, step] if step < self.prefix.size(1) else None
 
     def check_vocabulary(self, vocab_size: int) -> None:
         """Refuse forced tokens that the model does not have."""

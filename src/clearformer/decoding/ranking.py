@@ -7,15 +7,22 @@ of rows. Equal values are no rarity (bfloat16 logits near 10 lie 1/16 apart), so
 import torch
 from torch import Tensor
 
+BLOCK = 64  # of the vocabulary, in a first round that only asks where the large values are
+
 
 def top(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """The k largest of each row (R V), largest first, and their indices; equal values in order of index.
 
     Entries of minus infinity are impossible choices: they come last, in no particular order.
     """
+    return in_order(*choose(values, k))
+
+
+def choose(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """The same k of each row, not yet in order where they are equal to each other."""
     width = values.size(-1)
     k = min(k, width)
-    best, index = values.topk(min(k + 1, width))
+    best, index = _largest(values, min(k + 1, width))
     if width > k:
         # One value more than asked for shows whether the cut runs through a group of equals.
         edge = best[:, k]
@@ -23,7 +30,7 @@ def top(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
         if bool(torn.any()):
             best[torn], index[torn] = _lowest_of_equals(values[torn], best[torn], index[torn])
         best, index = best[:, :k], index[:, :k]
-    return in_order(best, index)
+    return best, index
 
 
 def in_order(values: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
@@ -31,6 +38,25 @@ def in_order(values: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
     index, by_index = index.sort(dim=-1)
     values, by_value = values.gather(-1, by_index).sort(dim=-1, descending=True, stable=True)
     return values, index.gather(-1, by_value)
+
+
+def _largest(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """`topk`, several times as fast where rows are wide: the k largest lie in the k blocks with the largest maxima.
+
+    For if one lay elsewhere, each of those k blocks would hold a value at least as large. The values are therefore
+    those of `topk`, and so are the indices of all that exceed the smallest of them.
+    """
+    rows, width = values.shape
+    count = width // BLOCK
+    if count < 4 * k:
+        return values.topk(k)
+    whole = values[:, : count * BLOCK].view(rows, count, BLOCK)
+    blocks = whole.amax(-1).topk(k).indices  # R k
+    near = whole[torch.arange(rows, device=values.device)[:, None], blocks].flatten(1)
+    near = torch.cat((near, values[:, count * BLOCK :]), dim=1)  # the crumbs at the end are looked at anyway
+    blocks = torch.cat((blocks, blocks.new_full((rows, 1), count)), dim=1)
+    best, place = near.topk(k)
+    return best, blocks.gather(1, place // BLOCK) * BLOCK + place % BLOCK
 
 
 def _lowest_of_equals(values: Tensor, best: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:

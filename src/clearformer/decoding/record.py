@@ -23,7 +23,7 @@ class Step:
     rules: Rules
     divisors: tuple[float, float]
 
-    def record_bans(self, log_probs: Tensor, allowed: Tensor, forced: Tensor, width: int) -> None:
+    def record_bans(self, log_probs: Tensor, allowed: Tensor, forced: Tensor | None, width: int) -> None:
         """What a rule took out (allowed: R V, -inf there) of the continuations that the search would have looked at."""
         raw, tokens = top(log_probs, width + 1)
         banned = (allowed.gather(-1, tokens) == -torch.inf) & (raw > -torch.inf)
@@ -31,7 +31,7 @@ class Step:
         for row, offer in (banned & alive.unsqueeze(1)).nonzero().tolist():
             place, slot = divmod(row, self.beam.width)
             token = int(tokens[row, offer])
-            fate = self._why(token, int(forced[place]))
+            fate = self._why(token, FREE if forced is None else int(forced[place]))
             self._add(place, slot, token, float(raw[row, offer]), fate)
 
     def record_candidates(

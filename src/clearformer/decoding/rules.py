@@ -43,32 +43,30 @@ class Rules:
                     f"Token {token} of the decoding rules is outside the vocabulary of {vocab_size} tokens."
                 )
 
-    def mask(self, log_probs: Tensor, history: Tensor, forced: Tensor) -> Tensor:
-        """The log-probabilities (R V) with everything forbidden at minus infinity; a copy unless nothing is forbidden.
+    def forbid(self, scores: Tensor, history: Tensor, forced: Tensor | None) -> Tensor:
+        """Put everything forbidden at minus infinity, in place. scores: R V, logits or log-probabilities.
 
-        history: R T, on the CPU; forced: R, on the CPU, a token id or FREE. A forced token beats every other rule. A
-        row that the rules leave without any token may end, whatever min_len says: each path has a way to its end.
+        history: R T, on the CPU; forced: R, on the CPU, a token id or FREE; None where no row is forced. A forced token
+        beats every other rule. A row that the rules leave without any token may end, whatever min_len says: each path
+        has a way to its end.
         """
-        step = history.size(1)
-        repeats = self._repeats(history)
-        forcing = bool((forced != FREE).any())
-        if not (self.banned or repeats.numel() or forcing or step < self.min_len):
-            return log_probs
-        allowed = log_probs.clone()
-        allowed[:, list(self.banned)] = -torch.inf
+        early, repeats = history.size(1) < self.min_len, self._repeats(history)
+        end, forcing = scores[:, self.eos].clone(), _forcing(scores, forced)
+        for token in self.banned:
+            scores[:, token] = -torch.inf
         if repeats.numel():
-            rows, tokens = repeats.to(log_probs.device).unbind(1)
-            allowed[rows, tokens] = -torch.inf
-        if step < self.min_len:
-            allowed[:, self.eos] = -torch.inf
-        stuck = allowed.amax(-1) == -torch.inf
-        allowed[:, self.eos] = torch.where(stuck, log_probs[:, self.eos], allowed[:, self.eos])
-        if forcing:
-            rows = (forced != FREE).nonzero().squeeze(1).to(log_probs.device)
-            tokens = forced[forced != FREE].to(log_probs.device)
-            allowed[rows] = -torch.inf
-            allowed[rows, tokens] = log_probs[rows, tokens]
-        return allowed
+            rows, tokens = repeats.to(scores.device).unbind(1)
+            scores[rows, tokens] = -torch.inf
+        if early:
+            scores[:, self.eos] = -torch.inf
+        if self.banned or repeats.numel() or early:
+            stuck = scores.amax(-1) == -torch.inf
+            scores[:, self.eos] = torch.where(stuck, end, scores[:, self.eos])
+        if forcing is not None:
+            rows, tokens, said = forcing
+            scores[rows] = -torch.inf
+            scores[rows, tokens] = said
+        return scores
 
     def _repeats(self, history: Tensor) -> Tensor:
         """Pairs (row, token) whose choice would repeat an n-gram: N 2."""
@@ -82,3 +80,13 @@ class Rules:
         current = history[:, length - n + 1 :].unsqueeze(1)  # R 1 n-1
         rows, windows = (contexts == current).all(-1).nonzero().unbind(1)
         return torch.stack([rows, followers[rows, windows]], dim=1)
+
+
+def _forcing(scores: Tensor, forced: Tensor | None) -> tuple[Tensor, Tensor, Tensor] | None:
+    """The rows that are forced, their tokens, and what these score; None where no row is."""
+    if forced is None:
+        return None
+    rows = (forced != FREE).nonzero().squeeze(1)
+    tokens = forced[rows].to(scores.device)
+    rows = rows.to(scores.device)
+    return rows, tokens, scores[rows, tokens]

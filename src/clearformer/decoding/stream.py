@@ -29,7 +29,7 @@ class Choice:
     log_prob: float
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def stream(
     stepper: Stepper[S],
     source: Any,
@@ -51,8 +51,8 @@ def stream(
             rules.check_vocabulary(logits.size(-1))
             limits.check_vocabulary(logits.size(-1))
         log_probs = next_log_probs(logits, step)
-        allowed = rules.mask(log_probs, history, limits.forced(rows, step))
-        chosen = choose(allowed, history, rows)
+        log_probs = rules.forbid(log_probs, history, limits.forced(rows, step))
+        chosen = choose(log_probs, history, rows)
         values = log_probs.gather(-1, chosen.to(log_probs.device).unsqueeze(-1)).squeeze(-1).tolist()
         for row, token, log_prob in zip(rows.tolist(), chosen.tolist(), values, strict=True):
             if log_prob == -torch.inf:
