@@ -282,7 +282,7 @@ def test_relative_by_the_formula(groups):
     bias = scheme.bias(q, k, view)
     for b, h, t, s in ((0, 0, 0, 0), (0, 3, 4, 6), (1, 2, 2, 4), (1, 1, 0, 6)):
         distance = view.queries[b, t] - view.keys[b, s]
-        r = scheme.r_proj(Tensor2TensorSinusoidal(16).embed(distance)).view(H, K)[h]
+        r = scheme.r_proj(SplitSinusoidal(16).embed(distance)).view(H, K)[h]
         expected = q[b, h, t] @ r + u[h] @ k[b, h * groups // H, s] + v[h] @ r
         torch.testing.assert_close(bias[b, h, t, s], expected / math.sqrt(K))
 

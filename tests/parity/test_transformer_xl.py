@@ -16,8 +16,8 @@ WIDTH = DIM // HEADS
 
 
 def wave(distance):
-    """R of the paper, in the halves that its authors' code uses."""
-    steps = torch.arange(DIM // 2, dtype=torch.float64) / (DIM // 2 - 1)
+    """R of the paper: the waves of Vaswani et al., in the halves that its authors' code uses."""
+    steps = torch.arange(0, DIM, 2, dtype=torch.float64) / DIM
     angles = distance / 10_000.0**steps
     return torch.cat((angles.sin(), angles.cos())).float()
 

@@ -21,16 +21,17 @@ HARMLESS = frozenset(
         "_attn_implementation", "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "_num_labels",
         "add_bos_token", "add_eos_token", "architectures", "bad_words_ids", "begin_suppress_tokens",
         "bos_token_id", "cross_attention_hidden_size", "decoder_start_token_id", "diversity_penalty",
-        "do_sample", "dtype", "early_stopping", "encoder_no_repeat_ngram_size", "eos_token_id",
+        "do_sample", "dtype", "early_stopping", "encoder_no_repeat_ngram_size", "eos_token_id", "eos_token_ids",
         "exponential_decay_length_penalty", "finetuning_task", "forced_bos_token_id", "forced_decoder_ids",
         "forced_eos_token_id", "gradient_checkpointing", "id2label", "init_std", "initializer_factor",
         "initializer_range", "keys_to_ignore_at_inference", "label2id", "length_penalty", "mask_token_id",
         "max_length", "min_length", "model_type", "no_repeat_ngram_size", "num_beam_groups", "num_beams",
-        "num_return_sequences", "output_attentions", "output_hidden_states", "output_past", "output_scores",
-        "pad_token_id", "prefix", "problem_type", "remove_invalid_values", "repetition_penalty", "return_dict",
-        "return_dict_in_generate", "sep_token_id", "suppress_tokens", "task_specific_params", "temperature",
-        "tf_legacy_loss", "tokenizer_class", "top_k", "top_p", "torch_dtype", "torchscript",
-        "transformers_version", "typical_p", "unk_token_id", "use_bfloat16", "use_cache",
+        "num_labels", "num_return_sequences", "output_attentions", "output_hidden_states", "output_past",
+        "output_scores", "pad_token_id", "prefix", "problem_type", "remove_invalid_values",
+        "repetition_penalty", "return_dict", "return_dict_in_generate", "sep_token_id", "suppress_tokens",
+        "task_specific_params", "temperature", "tf_legacy_loss", "tokenizer_class", "top_k", "top_p",
+        "torch_dtype", "torchscript", "transformers_version", "typical_p", "unk_token_id", "use_bfloat16",
+        "use_cache", "vocab_size_or_config_json_file",
     )
 )  # fmt: skip
 

@@ -177,8 +177,8 @@ def _byte_level(folder: Path, family: str, facts: Mapping[str, Any]) -> Tokenize
     special = _special(engine, family, facts)
     if family in _PREFIX_SPACE and special.cls and special.sep:
         engine.post_processor = processors.RobertaProcessing(
-            (special.sep, engine.token_to_id(special.sep)),
-            (special.cls, engine.token_to_id(special.cls)),
+            (special.sep, _id(engine, special.sep)),
+            (special.cls, _id(engine, special.cls)),
             trim_offsets=True,
             add_prefix_space=space,
         )
@@ -254,7 +254,7 @@ def _finish(
     facts: Mapping[str, Any],
 ) -> Tokenizer:
     """Put the markers around a text, and tell the library which pieces are special."""
-    marks = [(piece, engine.token_to_id(piece)) for piece in (first, last) if piece is not None]
+    marks = [(piece, _id(engine, piece)) for piece in (first, last) if piece is not None]
     if marks:
         single = [piece for piece in (first, "$A", last) if piece is not None]
         pair = [*single, *(f"{piece}:1" for piece in ("$B", last) if piece is not None)]
@@ -362,9 +362,16 @@ def _text(path: Path) -> str:
     if path.stat().st_size > 64 << 20:
         raise ValueError(f"{path} has {path.stat().st_size:,} bytes, more than a vocabulary needs; refused")
     try:
-        return path.read_text(encoding="utf-8", newline="")
+        return path.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8 at byte {error.start}; get it anew") from None
+
+
+def _id(engine: tokenizers.Tokenizer, piece: str) -> int:
+    number = engine.token_to_id(piece)
+    if number is None:
+        raise ValueError(f"the vocabulary has no piece {piece!r}")
+    return number
 
 
 def _flag(facts: Mapping[str, Any], key: str, default: bool) -> bool:

@@ -290,9 +290,9 @@ FRONTS: dict[str, Callable[[ModelConfig], nn.Module]] = {
 def embedded_position(p: PositionConfig, max_len: int, width: int) -> positions.NoPosition | None:
     """The schemes that add a vector to the embeddings; the others act in the attention."""
     makers: dict[str, Callable[[], positions.NoPosition]] = {
-        "sinusoidal": lambda: positions.Sinusoidal(width, p.base),
-        "split-sinusoidal": lambda: positions.SplitSinusoidal(width, p.base),
-        "tensor2tensor": lambda: positions.Tensor2TensorSinusoidal(width, p.base),
+        "sinusoidal": lambda: positions.Sinusoidal(width, p.base, offset=p.offset),
+        "split-sinusoidal": lambda: positions.SplitSinusoidal(width, p.base, offset=p.offset),
+        "tensor2tensor": lambda: positions.Tensor2TensorSinusoidal(width, p.base, offset=p.offset),
         "learned": lambda: positions.Learned(max_len, width, offset=p.offset),
     }
     return makers[p.kind]() if p.kind in makers else None

@@ -35,7 +35,7 @@ class PositionConfig:
 
     kind: PositionKind = "sinusoidal"
     base: float = 10_000.0  # of the waves: sinusoidal kinds and rotary
-    offset: int = 0  # unused first rows of a learned table
+    offset: int = 0  # the number of the first position: unused first rows of a learned table, waves that begin later
     pairs: Literal["neighbours", "halves"] = "halves"  # rotary
     scaling: Literal["none", "linear", "ntk"] = "none"  # rotary past its trained length
     factor: float = 1.0

@@ -43,11 +43,11 @@ class Sinusoidal(NoPosition):
     a rotation of PE(p) that depends on k alone.
     """
 
-    def __init__(self, dim: int, base: float = 10_000.0) -> None:
+    def __init__(self, dim: int, base: float = 10_000.0, *, offset: int = 0) -> None:
         super().__init__()
         if dim % 2:
             raise ValueError(f"sinusoidal positions pair the features, so the width must be even, not {dim}")
-        self.dim, self.base = dim, base
+        self.dim, self.base, self.offset = dim, base, offset  # OpenNMT-tf counts from 1: offset
 
     def frequencies(self, device: torch.device) -> Tensor:
         """Radians a step, from fast to slow: D/2."""
@@ -56,7 +56,7 @@ class Sinusoidal(NoPosition):
 
     def embed(self, positions: Tensor) -> Tensor:
         # Angles reach thousands of radians, where float32 has three decimals left: take them in float64.
-        angles = positions[..., None].double() * self.frequencies(positions.device)
+        angles = (positions[..., None] + self.offset).double() * self.frequencies(positions.device)
         return self.arrange(angles.sin().float(), angles.cos().float())
 
     def arrange(self, sines: Tensor, cosines: Tensor) -> Tensor:
@@ -225,7 +225,7 @@ class Relative(NoPosition):
     def __init__(self, dim: int, *, heads: int, head_dim: int) -> None:
         super().__init__()
         self.heads, self.head_dim = heads, head_dim
-        self.waves = Tensor2TensorSinusoidal(dim)
+        self.waves = SplitSinusoidal(dim)
         self.r_proj = nn.Linear(dim, heads * head_dim, bias=False)
         self.content_bias = nn.Parameter(torch.zeros(heads, head_dim))  # u
         self.distance_bias = nn.Parameter(torch.zeros(heads, head_dim))  # v

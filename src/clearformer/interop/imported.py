@@ -1,0 +1,46 @@
+"""What every reader of a foreign format hands on, and the last step that all of them share."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import nn
+
+from clearformer.bundle import Bundle
+from clearformer.interop.names import Store, Table, bring, check, link
+from clearformer.interop.weights import aligned
+from clearformer.model.build import build
+from clearformer.model.config import ModelConfig
+from clearformer.model.weights import put_weights, weights_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Imported:
+    """A model brought over, with what there is to say about it.
+
+    assumed: keys that config.json does not have, with the value that the published code gives them. aside: tensors that
+    the model here has no use for, with the reason. notes: what else differs from the published program.
+    """
+
+    bundle: Bundle
+    assumed: dict[str, Any] = field(default_factory=dict)
+    aside: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def assemble(config: ModelConfig, table: Table, store: Store, prefix: str = "") -> tuple[nn.Module, dict[str, str]]:
+    """A model with a checkpoint's weights, and what of the checkpoint was left aside.
+
+    Names and shapes are compared with a model that has no memory yet, so a configuration that asks for more than the
+    file holds is found before it costs anything.
+    """
+    with torch.device("meta"):
+        shapes = {name: tuple(tensor.shape) for name, tensor in weights_of(build(config)).items()}
+    links = link(table.rules, shapes)
+    wanted = {one.theirs for one in links} | table.copies.keys() | table.fixed.keys()
+    lying = aligned(store, wanted, prefix)
+    aside = check(links, table, shapes, lying)
+    weights = bring(links, table, shapes, lying)
+    model = build(config)
+    put_weights(model, weights)
+    return model.eval(), aside
