@@ -49,6 +49,10 @@ def make(name: str, tokenizer: Tokenizer | None, size: int = 330) -> Bundle:
             parameter.add_(0.1 * torch.randn_like(parameter))
         if name == "transformer" and tokenizer is not None:
             model.head.bias[tokenizer.eos_id] += 2.0  # translations that end soon keep the tests short
+        if config.norm.kind == "batch":  # let it see some data: without statistics its values would grow without bound
+            model.train()
+            for _ in range(60):
+                model(torch.randint(config.vocab_size, (8, 12)), torch.randint(config.vocab_size, (8, 12)))
     return Bundle(config=config, model=model.eval(), tokenizer=tokenizer, provenance={"source_language": "en"})
 
 

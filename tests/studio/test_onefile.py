@@ -20,7 +20,7 @@ def test_what_is_needed_comes_first_and_once(tmp_path):
         top='import { one } from "./low.js";\nimport { two } from "./middle.js";\n\nconsole.log(one, two());\n',
     )
     script = join_modules(tmp_path, "top")
-    assert [found for found in re.findall(r"const module_(\w+)", script)] == ["low", "middle", "top"]
+    assert re.findall(r"const module_(\w+)", script) == ["low", "middle", "top"]
     assert "import" not in script
     assert "export" not in script
     assert "return { two };" in script

@@ -9,7 +9,7 @@ import pytest
 from clearformer.studio.writing import Choices
 from clearformer.translator import Translator
 
-WORDS = "two dogs play in the snow a man reads book cat sleeps child plays with dog".split()
+WORDS = ["two", "dogs", "play", "in", "the", "snow", "a", "man", "reads", "book", "cat", "sleeps", "with", "dog"]
 
 
 def sentences(count):

@@ -1,0 +1,43 @@
+"""A real browser on a real server, for the tests of the pages."""
+
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from clearformer.serving.server import address_of, open_port, serve
+from clearformer.studio.app import studio_app
+from clearformer.studio.runs import Runs
+from clearformer.studio.subject import Subject
+
+PAGES = ("translate", "walk", "heads", "tree", "training", "model", "positions")
+
+
+def chromium() -> str | None:
+    """Debian's Chromium, or the one that CHROMIUM names."""
+    return os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@contextmanager
+def serving(subject: Subject, runs: Runs | None = None) -> Iterator[str]:
+    """The studio on a free port, in a thread of this process; gives its address."""
+    listener, ready = open_port(), threading.Event()
+    app = studio_app(subject, runs or Runs([]))
+    threading.Thread(target=serve, args=(app, listener), kwargs={"on_ready": ready.set}, daemon=True).start()
+    assert ready.wait(60)
+    yield address_of(listener)
+    listener.close()
+
+
+def settled(page: Any) -> None:
+    """Wait until nothing on the page waits for an answer any more."""
+    page.wait_for_selector("h2")
+    page.wait_for_selector("[aria-busy=true]", state="detached")
+
+
+def choose(page: Any, *, language: str = "en", theme: str = "light") -> None:
+    """What a person has chosen at an earlier visit."""
+    kept = f"{{language: '{language}', theme: '{theme}'}}"
+    page.add_init_script(f"localStorage.setItem('clearformer-studio', JSON.stringify({kept}))")
