@@ -1,6 +1,7 @@
-"""What every contender's program shares: the job, the batches, the clock. See clearformer/bench/race.py for the rules.
+"""What every contender's program shares: the job, and the clock for decoding. `updates.py` has the one for training.
 
-Only torch, numpy and the standard library are needed here, because each peer has an environment of its own.
+The rules of the protocol are in clearformer/bench/race.py. Nothing heavy is imported here: what a program does not need
+must not stand in its memory.
 """
 
 import json
@@ -8,45 +9,13 @@ import os
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from importlib import metadata
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import torch
-from torch import Tensor, nn
-
-WARM_UP = 2  # updates or batches before the clock starts
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Sentence pairs as every framework wants them in one way or another. True in a keep mask: a real token."""
-
-    source: Tensor  # B S: x eos
-    source_lengths: Tensor  # B
-    target: Tensor  # B T+1: bos y eos
-    target_lengths: Tensor  # B, of y eos
-
-    @property
-    def target_in(self) -> Tensor:
-        return self.target[:, :-1]
-
-    @property
-    def target_out(self) -> Tensor:
-        return self.target[:, 1:]
-
-    @property
-    def source_keep(self) -> Tensor:
-        return torch.arange(self.source.size(1))[None] < self.source_lengths[:, None]
-
-    @property
-    def tokens(self) -> int:
-        """Target tokens that are learned from, the end token among them."""
-        return int(self.target_lengths.sum())
+WARM_UP = 2  # updates or sentences before the clock starts
 
 
 class Job:
@@ -65,8 +34,6 @@ class Job:
         )
         self._out = os.fdopen(os.dup(1), "w", encoding="utf-8")
         os.dup2(2, 1)
-        torch.set_num_threads(self.threads)
-        torch.manual_seed(1)
 
     @property
     def smoothing(self) -> float:
@@ -86,59 +53,12 @@ class Job:
         line = {"case": case, "unit": unit, "count": count, "seconds": seconds, **facts}
         print(json.dumps(line), file=self._out, flush=True)
 
-    def batches(self) -> Iterator[Batch]:
-        """The same batches in the same order for everybody, again and again."""
-        held = np.load(self.folder / "batches.npz")
-        sources = np.split(held["source"], held["source_ends"][:-1])
-        targets = np.split(held["target"], held["target_ends"][:-1])
-        for rows in cycle(np.split(held["rows"], held["row_ends"][:-1])):
-            source, source_lengths = pad([[*sources[row], self.eos] for row in rows], self.pad)
-            target, target_lengths = pad([[self.bos, *targets[row], self.eos] for row in rows], self.pad)
-            yield Batch(source, source_lengths, target, target_lengths - 1)
-
     def sources(self) -> list[list[int]]:
         """The sentences to translate, with their end token."""
+        import numpy as np
+
         held = np.load(self.folder / "sources.npz")
         return [row.tolist() for row in np.split(held["source"], held["source_ends"][:-1])]
-
-
-def pad(rows: list[list[int]], filler: int) -> tuple[Tensor, Tensor]:
-    """Rows filled up on the right, and their lengths."""
-    longest = max(map(len, rows))
-    filled = torch.tensor([[*row, *[filler] * (longest - len(row))] for row in rows])
-    return filled, torch.tensor([len(row) for row in rows])
-
-
-def train(job: Job, model: nn.Module, loss: Callable[[Batch], Tensor], *, package: str) -> None:
-    """Time whole updates: batch, loss (summed over target tokens), gradients, clipping, Adam.
-
-    A peer without an opinion on optimisers gets PyTorch's fused Adam, the fastest there is, and is not made to wait for
-    a data loader.
-    """
-    model.train()
-    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    optimiser = torch.optim.Adam(trained, lr=1e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
-
-    def update(batch: Batch) -> float:
-        optimiser.zero_grad(set_to_none=True)
-        mean = loss(batch) / batch.tokens
-        mean.backward()
-        nn.utils.clip_grad_norm_(trained, 1.0)
-        optimiser.step()
-        return mean.item()
-
-    batches = job.batches()
-    losses = [update(next(batches)) for _ in range(WARM_UP)]
-    tokens, started = 0, time.perf_counter()
-    while (spent := time.perf_counter() - started) < job.seconds:
-        batch = next(batches)
-        losses.append(update(batch))
-        tokens += batch.tokens
-    job.report(
-        job.case, "target tokens", tokens, spent,
-        version=metadata.version(package), parameters=sum(p.numel() for p in trained),
-        updates=len(losses) - WARM_UP, first_loss=losses[0], last_loss=losses[-1],
-    )  # fmt: skip
 
 
 Translate = Callable[[list[list[int]], int], int]  # sentences and beam -> tokens written

@@ -2,6 +2,7 @@
 
 import protocol
 import torch.nn.functional as F
+import updates
 from eole.config.models import TransformerModelConfig
 from eole.config.training import TrainingConfig
 from eole.constants import DefaultTokens
@@ -12,6 +13,7 @@ from torch import Tensor
 
 def main() -> None:
     job = protocol.Job()
+    updates.begin(job)
     config = TransformerModelConfig(
         layers=job.layers, hidden_size=job.dim, heads=job.heads, transformer_ff=job.hidden_dim,
         embeddings={"word_vec_size": job.dim, "position_encoding_type": "SinusoidalInterleaved"},
@@ -26,14 +28,14 @@ def main() -> None:
     vocabs = {"src": vocabulary, "tgt": vocabulary, "specials": specials}
     model = EncoderDecoderModel.for_training(config, vocabs, running, device_id=-1)
 
-    def loss(batch: protocol.Batch) -> Tensor:
+    def loss(batch: updates.Batch) -> Tensor:
         states = model(batch.source, batch.target, batch.source_lengths).dec_out
         return F.cross_entropy(
             model.generator(states.flatten(0, 1)), batch.target_out.flatten(),
             ignore_index=job.pad, label_smoothing=job.smoothing, reduction="sum",
         )  # fmt: skip
 
-    protocol.train(job, model, loss, package="eole")
+    updates.train(job, model, loss, package="eole")
 
 
 def names(job: protocol.Job) -> object:

@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import protocol
 import torch
+import updates
 from joeynmt.batch import Batch
 from joeynmt.model import build_model
 from joeynmt.vocabulary import Vocabulary
@@ -12,10 +13,11 @@ from torch import Tensor
 
 def main() -> None:
     job = protocol.Job()
+    updates.begin(job)
     model = build_model(configuration(job), vocabulary := vocabulary_of(job), vocabulary)
     model.loss_function = ("crossentropy", job.smoothing)
 
-    def loss(batch: protocol.Batch) -> Tensor:
+    def loss(batch: updates.Batch) -> Tensor:
         theirs = Batch(
             src=renumbered(batch.source), src_length=batch.source_lengths, src_prompt_mask=None,
             trg=renumbered(batch.target),
@@ -25,7 +27,7 @@ def main() -> None:
         summed, *_ = model(return_type="loss", **vars(theirs))
         return summed
 
-    protocol.train(job, model, loss, package="joeynmt")
+    updates.train(job, model, loss, package="joeynmt")
 
 
 def configuration(job: protocol.Job) -> dict:

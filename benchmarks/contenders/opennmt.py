@@ -4,6 +4,7 @@ import inspect
 
 import protocol
 import torch.nn.functional as F
+import updates
 from onmt import opts
 from onmt.constants import DefaultTokens
 from onmt.model_builder import build_base_model
@@ -14,18 +15,19 @@ from torch import Tensor, nn
 
 def main() -> None:
     job = protocol.Job()
+    updates.begin(job)
     vocabulary = names(job)
     vocabs = {"src": vocabulary, "tgt": vocabulary, "data_task": "seq2seq"}
     model = build(options(job), vocabs)
 
-    def loss(batch: protocol.Batch) -> Tensor:
+    def loss(batch: updates.Batch) -> Tensor:
         states, _ = model(batch.source[..., None], batch.target[..., None], batch.source_lengths)
         return F.cross_entropy(
             model.generator(states.flatten(0, 1)), batch.target_out.flatten(),
             ignore_index=job.pad, label_smoothing=job.smoothing, reduction="sum",
         )  # fmt: skip
 
-    protocol.train(job, model, loss, package="OpenNMT-py")
+    updates.train(job, model, loss, package="OpenNMT-py")
 
 
 def options(job: protocol.Job) -> object:

@@ -7,6 +7,7 @@ for name, kind in (("bool", bool), ("int", int), ("float", float), ("object", ob
         setattr(numpy, name, kind)
 
 import protocol  # noqa: E402
+import updates  # noqa: E402
 from sockeye import constants, data_io, encoder, loss, model, transformer  # noqa: E402
 from torch import Tensor  # noqa: E402
 
@@ -15,6 +16,7 @@ LONGEST = 1024
 
 def main() -> None:
     job = protocol.Job()
+    updates.begin(job)
     stack = transformer.TransformerConfig(
         model_size=job.dim, attention_heads=job.heads, feed_forward_num_hidden=job.hidden_dim, act_type="relu",
         num_layers=job.layers, dropout_attention=0.0, dropout_act=0.0, dropout_prepost=job.dropout,
@@ -33,16 +35,16 @@ def main() -> None:
             weight_tying_type=constants.WEIGHT_TYING_SRC_TRG_SOFTMAX,
         )
     )  # fmt: skip
-    model.initialize_parameters(network)
+    network.apply(model.initialize_parameters)
     criterion = loss.CrossEntropyLoss(label_smoothing=job.smoothing, ignore_label=job.pad)
 
-    def summed(batch: protocol.Batch) -> Tensor:
+    def summed(batch: updates.Batch) -> Tensor:
         lengths = batch.source_lengths[:, None].expand(-1, 2)
         outputs = network(batch.source[..., None], lengths, batch.target_in[..., None], batch.target_lengths)
         value, _ = criterion(outputs, {constants.TARGET_LABEL_NAME: batch.target_out})
         return value * batch.tokens  # theirs is a mean
 
-    protocol.train(job, network, summed, package="sockeye")
+    updates.train(job, network, summed, package="sockeye")
 
 
 if __name__ == "__main__":

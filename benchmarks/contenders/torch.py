@@ -5,6 +5,7 @@ import math
 import protocol
 import torch
 import torch.nn.functional as F
+import updates
 from torch import Tensor, nn
 
 
@@ -24,7 +25,7 @@ class Translator(nn.Module):
     def embed(self, ids: Tensor) -> Tensor:
         return self.dropout(self.table(ids) * math.sqrt(self.table.embedding_dim) + self.waves[: ids.size(1)])
 
-    def forward(self, batch: protocol.Batch) -> Tensor:
+    def forward(self, batch: updates.Batch) -> Tensor:
         """Returns the states of the target positions: B T D."""
         length = batch.target_in.size(1)
         closed = torch.ones(length, length, dtype=torch.bool).triu(1)
@@ -42,16 +43,17 @@ def waves(length: int, dim: int) -> Tensor:
 
 def main() -> None:
     job = protocol.Job()
+    updates.begin(job)
     model = Translator(job)
 
-    def loss(batch: protocol.Batch) -> Tensor:
+    def loss(batch: updates.Batch) -> Tensor:
         logits = F.linear(model(batch), model.table.weight)
         return F.cross_entropy(
             logits.flatten(0, 1), batch.target_out.flatten(),
             ignore_index=job.pad, label_smoothing=job.smoothing, reduction="sum",
         )  # fmt: skip
 
-    protocol.train(job, model, loss, package="torch")
+    updates.train(job, model, loss, package="torch")
 
 
 if __name__ == "__main__":

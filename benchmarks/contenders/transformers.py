@@ -3,12 +3,14 @@
 import protocol
 import torch
 import torch.nn.functional as F
+import updates
 from torch import Tensor
 from transformers import MarianConfig, MarianMTModel
 
 
 def main() -> None:
     job = protocol.Job()
+    updates.begin(job)
     model = MarianMTModel(configuration(job))
     if job.task == "train":
         train(job, model)
@@ -29,7 +31,7 @@ def configuration(job: protocol.Job) -> MarianConfig:
 
 
 def train(job: protocol.Job, model: MarianMTModel) -> None:
-    def loss(batch: protocol.Batch) -> Tensor:
+    def loss(batch: updates.Batch) -> Tensor:
         logits = model(
             input_ids=batch.source, attention_mask=batch.source_keep.long(), decoder_input_ids=batch.target_in,
             use_cache=False,
@@ -39,13 +41,13 @@ def train(job: protocol.Job, model: MarianMTModel) -> None:
             ignore_index=job.pad, label_smoothing=job.smoothing, reduction="sum",
         )  # fmt: skip
 
-    protocol.train(job, model, loss, package="transformers")
+    updates.train(job, model, loss, package="transformers")
 
 
 def decode(job: protocol.Job, model: MarianMTModel) -> None:
     @torch.inference_mode()
     def translate(sources: list[list[int]], beam: int) -> int:
-        ids, lengths = protocol.pad(sources, job.pad)
+        ids, lengths = updates.pad(sources, job.pad)
         keep = torch.arange(ids.size(1))[None] < lengths[:, None]
         found = model.generate(
             input_ids=ids, attention_mask=keep.long(), num_beams=beam, do_sample=False,

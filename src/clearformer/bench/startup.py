@@ -33,7 +33,8 @@ def commands(contender: Contender, model: Path | None) -> dict[str, tuple[str, .
 
 def take_turn(name: str, timed: Mapping[str, Sequence[str]], *, limit: float) -> Turn:
     """Run each command once; the first that fails speaks for all."""
-    before, used, readings = machine.read_busy(), _children_seconds(), []
+    before, used = machine.read_busy(), _children_seconds()
+    readings: list[Reading] = []
     for case, command in timed.items():
         started = time.perf_counter()
         try:
