@@ -1,0 +1,360 @@
+"""GGUF files of Llama-style models: one file with settings, vocabulary and weights, mostly in a few bits each.
+
+The list of what a file holds is read here, every count held against the file's size; the `gguf` package knows what the
+bits of a quantised weight stand for. Weights come out as float32, one tensor at a time.
+"""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tokenizers
+import torch
+from tokenizers import AddedToken, Regex, decoders, models, pre_tokenizers
+from torch import Tensor
+
+from clearformer import storage
+from clearformer.bundle import Bundle
+from clearformer.interop import sentencepiece
+from clearformer.interop.binary import BinaryReader
+from clearformer.interop.imported import Imported, assemble
+from clearformer.interop.keys import Keys
+from clearformer.interop.names import Shape, Table, pairs, under
+from clearformer.interop.sentencepiece import Piece, Proto
+from clearformer.model.config import AttentionConfig, EmbeddingConfig, ModelConfig, NormConfig, PositionConfig
+from clearformer.model.families import llama
+from clearformer.text.special import SpecialTokens
+from clearformer.text.tokenizer import Tokenizer
+
+MAGIC, VERSIONS = b"GGUF", (2, 3)
+_MOST_TEXT = 1 << 24  # a chat template or a piece, never more
+
+# How vocabularies of bytes cut a text into words before merging, by the name that the file gives to it.
+_LLAMA3 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
+    r"|\s+(?!\S)|\s+"
+)
+WORDS: dict[str, list[Any]] = {
+    "gpt-2": [pre_tokenizers.ByteLevel(add_prefix_space=False)],
+    "smollm": [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)],
+    "llama-bpe": [
+        pre_tokenizers.Split(Regex(_LLAMA3), behavior="isolated"),
+        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+    ],
+}
+_NORMAL, _CONTROL, _USER = 1, 3, 4  # kinds of pieces
+
+
+def can_read(path: Path) -> bool:
+    """Whether a file is of this format."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(4) == MAGIC
+
+
+def read(path: Path) -> Imported:
+    """A GGUF file as one of our models."""
+    file = File(path)
+    kind = file.facts.get("general.architecture")
+    if kind != "llama":
+        raise ValueError(f"{path} holds a {kind!r}; only models of the architecture llama are read from GGUF")
+    config = _config(file)
+    model, aside = assemble(config, _names(), file)
+    tokenizer, notes = _tokenizer(file, config)
+    provenance: dict[str, Any] = {
+        "imported_from": file.facts.get("general.name") or path.name,
+        "format": "gguf",
+        "licence": file.facts.get("general.license"),
+        "chat_template": file.facts.get("tokenizer.chat_template"),
+        "files": {path.name: storage.sha256(path)},
+    }
+    found = Bundle(
+        config=config,
+        model=model,
+        tokenizer=tokenizer,
+        provenance={key: value for key, value in provenance.items() if value is not None},
+    )
+    return Imported(bundle=found, aside=aside, notes=notes)
+
+
+# ---- the file -------------------------------------------------------------------------------------------------------
+
+# The kinds of values, by their number: how `struct` writes them, and how many bytes each takes.
+_CODES = {0: ("B", 1), 1: ("b", 1), 2: ("H", 2), 3: ("h", 2), 4: ("I", 4), 5: ("i", 4), 6: ("f", 4), 7: ("?", 1)}
+_CODES |= {10: ("Q", 8), 11: ("q", 8), 12: ("d", 8)}
+_TEXT, _ARRAY = 8, 9
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Stored:
+    """Where a tensor lies, and in which bits. The shape is ours: rows first."""
+
+    shape: Shape
+    type: int
+    place: int
+    bytes: int
+
+
+class File:
+    """A GGUF file: its facts, and its tensors as a store."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.facts: dict[str, Any] = {}
+        self._tensors: dict[str, _Stored] = {}
+        with BinaryReader(path) as reader:
+            if reader.raw(4, "its first word") != MAGIC:
+                raise ValueError(f"{path} is not a GGUF file: it does not begin with that word")
+            version = reader.number("I", "its version")
+            if version not in VERSIONS:
+                raise ValueError(f"{path} is of version {version} of GGUF; read are {' and '.join(map(str, VERSIONS))}")
+            tensors = reader.count("Q", "tensors", each=24)
+            for _ in range(reader.count("Q", "facts", each=13)):
+                key = _text(reader, "a fact's name")
+                if key in self.facts:
+                    raise ValueError(f"{path} says {key} twice; get it anew")
+                self.facts[key] = _value(reader, key)
+            listed = [self._entry(reader) for _ in range(tensors)]
+            self._place(listed, reader)
+
+    @property
+    def shapes(self) -> dict[str, Shape]:
+        return {name: tensor.shape for name, tensor in self._tensors.items()}
+
+    def read(self, name: str) -> Tensor:
+        """A tensor's numbers, whatever bits they are kept in."""
+        package, stored = _package(), self._tensors[name]
+        raw = np.fromfile(self.path, dtype=np.uint8, count=stored.bytes, offset=stored.place)
+        rows = raw.reshape(*stored.shape[:-1], -1)
+        values = package.quants.dequantize(rows, package.GGMLQuantizationType(stored.type))
+        return torch.from_numpy(np.array(values, dtype=np.float32).reshape(stored.shape))
+
+    def _entry(self, reader: BinaryReader) -> tuple[str, Shape, int, int]:
+        name = _text(reader, "a tensor's name")
+        rank = reader.number("I", f"the shape of {name}")
+        if not 1 <= rank <= 4:
+            raise ValueError(f"{self.path}: {name} has {rank} dimensions, and a tensor has one to four; get it anew")
+        shape = tuple(reader.number("Q", f"the shape of {name}") for _ in range(rank))[::-1]
+        return name, shape, reader.number("I", f"the type of {name}"), reader.number("Q", f"the place of {name}")
+
+    def _place(self, listed: list[tuple[str, Shape, int, int]], reader: BinaryReader) -> None:
+        """Hold what the list says against the file, before a number is read."""
+        step = self.facts.get("general.alignment", 32)
+        if not isinstance(step, int) or not 1 <= step <= 1 << 16:
+            raise ValueError(f"{self.path}: general.alignment is {step!r}, which is no step between tensors")
+        begins = -(-reader.place // step) * step
+        for name, shape, kind, offset in listed:
+            size = _bytes(self.path, name, shape, kind)
+            if offset % step or begins + offset + size > reader.size:
+                raise ValueError(f"{self.path}: {name} lies outside the file; get it anew")
+            if name in self._tensors:
+                raise ValueError(f"{self.path} has {name} twice; get it anew")
+            self._tensors[name] = _Stored(shape=shape, type=kind, place=begins + offset, bytes=size)
+
+
+def _bytes(path: Path, name: str, shape: Shape, kind: int) -> int:
+    """What a tensor of this shape takes in these bits."""
+    package = _package()
+    sizes = {int(known): size for known, size in package.GGML_QUANT_SIZES.items()}
+    if kind not in sizes:
+        raise ValueError(f"{path}: {name} is of the unknown type {kind}; a newer gguf package may know it")
+    block, each = sizes[kind]
+    if 0 in shape or shape[-1] % block:
+        raise ValueError(f"{path}: {name} has rows of {shape[-1]}, which do not divide into blocks of {block}")
+    size: int = math.prod(shape) // block * each
+    return size
+
+
+def _text(reader: BinaryReader, what: str) -> str:
+    length = reader.count("Q", f"letters of {what}", each=1)
+    if length > _MOST_TEXT:
+        raise ValueError(f"{reader.path}: {what} has {length:,} letters; refused")
+    try:
+        return reader.raw(length, what).decode("utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"{reader.path}: {what} is not text; get it anew") from None
+
+
+def _value(reader: BinaryReader, key: str) -> Any:
+    kind = reader.number("I", f"the kind of {key}")
+    if kind == _TEXT:
+        return _text(reader, key)
+    if kind != _ARRAY:
+        return _number(reader, kind, key)
+    inner = reader.number("I", f"the kind of {key}")
+    if inner == _TEXT:
+        return [_text(reader, key) for _ in range(reader.count("Q", f"texts of {key}", each=8))]
+    if inner not in _CODES:
+        raise ValueError(f"{reader.path}: {key} is a list of lists or of an unknown kind; get it anew")
+    code, each = _CODES[inner]
+    count = reader.count("Q", f"numbers of {key}", each=each)
+    return np.frombuffer(reader.raw(count * each, key), dtype=np.dtype(code).newbyteorder("<")).tolist()
+
+
+def _number(reader: BinaryReader, kind: int, key: str) -> Any:
+    if kind not in _CODES:
+        raise ValueError(f"{reader.path}: {key} is of the unknown kind {kind}; get it anew")
+    code, each = _CODES[kind]
+    return np.frombuffer(reader.raw(each, key), dtype=np.dtype(code).newbyteorder("<"))[0].item()
+
+
+def _package() -> Any:
+    """The `gguf` package, which knows what quantised bits stand for."""
+    try:
+        import gguf
+    except ImportError:
+        raise ValueError(
+            "reading GGUF needs the gguf package; install it with: pip install 'clearformer[gguf]'"
+        ) from None
+    return gguf
+
+
+# ---- what the model is ----------------------------------------------------------------------------------------------
+
+
+def _config(file: File) -> ModelConfig:
+    plain = {key.removeprefix("llama."): value for key, value in file.facts.items() if key.startswith("llama.")}
+    keys = Keys({"model_type": "gguf", **plain}, str(file.path), tensors=file.shapes.keys())
+    dim, heads = keys.size("embedding_length"), keys.size("attention.head_count", most=4096)
+    layers = keys.layers("block_count")
+    present = {name.split(".")[1] for name in file.shapes if name.startswith("blk.")}
+    if len(present) != layers:
+        raise ValueError(f"{file.path} says that it has {layers} layers, but holds the tensors of {len(present)}")
+    head_dim = keys.optional_size("attention.key_length", dim // heads) or dim // heads
+    keys.must("attention.value_length", head_dim)
+    keys.must("rope.dimension_count", head_dim)
+    config = llama(
+        vocab_size=_rows(file, "token_embd.weight"),
+        dim=dim,
+        hidden_dim=keys.size("feed_forward_length"),
+        layers=layers,
+        max_len=keys.size("context_length"),
+        attention=AttentionConfig(
+            heads=heads,
+            kv_heads=keys.optional_size("attention.head_count_kv", None),
+            head_dim=None if head_dim * heads == dim else head_dim,
+            bias="blk.0.attn_q.bias" in file.shapes,
+        ),
+        # Queries and keys are stored so that neighbouring features turn together.
+        position=PositionConfig(kind="rotary", pairs="neighbours", base=keys.number("rope.freq_base", 10_000.0)),
+        norm=NormConfig(kind="rms", place="pre", eps=keys.number("attention.layer_norm_rms_epsilon", 1e-5)),
+        embedding=EmbeddingConfig(tie="none" if "output.weight" in file.shapes else "all"),
+    )
+    keys.must("vocab_size", config.vocab_size)
+    keys.must("rope.scaling.type", "none")
+    keys.must("expert_count", 0)
+    keys.finish()
+    return config
+
+
+def _rows(file: File, name: str) -> int:
+    shape = file.shapes.get(name, ())
+    if len(shape) != 2:
+        raise ValueError(f"{file.path} has no matrix {name}, which every model has")
+    return shape[0]
+
+
+def _names() -> Table:
+    layer = pairs(
+        {
+            "self_attn_residual.before": "attn_norm",
+            "self_attn.q_proj": "attn_q",
+            "self_attn.k_proj": "attn_k",
+            "self_attn.v_proj": "attn_v",
+            "self_attn.out_proj": "attn_output",
+            "ffn_residual.before": "ffn_norm",
+            "ffn.gate_proj": "ffn_gate",
+            "ffn.up_proj": "ffn_up",
+            "ffn.down_proj": "ffn_down",
+        }
+    )
+    ends = pairs(
+        {
+            "decoder.front.embed": "token_embd",
+            "decoder.norm": "output_norm",
+            "head.table": "output.weight",
+        }
+    )
+    return Table([*ends, *under("decoder.layers.*", "blk.*", layer)])
+
+
+# ---- text -----------------------------------------------------------------------------------------------------------
+
+
+def _tokenizer(file: File, config: ModelConfig) -> tuple[Tokenizer | None, tuple[str, ...]]:
+    """The vocabulary inside the file; what cannot be reproduced exactly is left out, with the reason."""
+    facts, kind = file.facts, file.facts.get("tokenizer.ggml.model")
+    pieces = facts.get("tokenizer.ggml.tokens")
+    if kind is None or pieces is None:
+        return None, ("the file has no vocabulary, so the model reads ids and not text",)
+    if not isinstance(pieces, list) or len(pieces) != config.vocab_size or len(set(pieces)) != len(pieces):
+        raise ValueError(f"{file.path}: its vocabulary does not have {config.vocab_size} pieces, each once")
+    kinds = facts.get("tokenizer.ggml.token_type") or [_NORMAL] * len(pieces)
+    if len(kinds) != len(pieces):
+        raise ValueError(f"{file.path}: its vocabulary has {len(pieces)} pieces, but kinds for {len(kinds)}")
+    special = _special(file, pieces)
+    before = facts.get("tokenizer.ggml.pre", "gpt-2")
+    if kind == "gpt2" and before not in WORDS:
+        return None, (f"its vocabulary is left out: how {before!r} cuts text into words is not known here",)
+    if kind == "gpt2":
+        engine = _byte_level(file, pieces, kinds, WORDS[before])
+    elif kind == "llama":
+        engine = sentencepiece.unigram_or_bpe(_proto(file, pieces, kinds))
+    else:
+        return None, (f"its vocabulary is left out: vocabularies of the kind {kind!r} are not known here",)
+    return Tokenizer.from_engine(engine, kind="bpe", special=special, special_in_text=True), ()
+
+
+def _special(file: File, pieces: list[str]) -> SpecialTokens:
+    roles = {"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding"}
+    spelt: dict[str, str] = {}
+    for role, word in roles.items():
+        number = file.facts.get(f"tokenizer.ggml.{word}_token_id")
+        if number is None:
+            continue
+        if not isinstance(number, int) or not 0 <= number < len(pieces):
+            raise ValueError(f"{file.path}: its {word} token has the number {number!r}, which no piece has")
+        spelt[role] = pieces[number]
+    return SpecialTokens(**spelt)
+
+
+def _byte_level(file: File, pieces: list[str], kinds: list[int], words: list[Any]) -> tokenizers.Tokenizer:
+    merges = file.facts.get("tokenizer.ggml.merges")
+    if not isinstance(merges, list):
+        raise ValueError(f"{file.path} has a vocabulary of bytes without merges; get it anew")
+    pairs_ = [_merge(file, merge) for merge in merges]
+    numbered = {piece: number for number, piece in enumerate(pieces)}
+    try:
+        engine = tokenizers.Tokenizer(models.BPE(vocab=numbered, merges=pairs_))
+    except Exception as error:
+        raise ValueError(f"{file.path}: its merges are not of its pieces ({error}); get it anew") from None
+    engine.pre_tokenizer = pre_tokenizers.Sequence(words)
+    engine.decoder = decoders.ByteLevel()
+    marked = [(piece, kind) for piece, kind in zip(pieces, kinds, strict=True) if kind in (_CONTROL, _USER)]
+    engine.add_tokens([AddedToken(piece, special=kind == _CONTROL, normalized=False) for piece, kind in marked])
+    return engine
+
+
+def _merge(file: File, merge: str) -> tuple[str, str]:
+    left, _, right = merge.partition(" ")
+    if not left or not right:
+        raise ValueError(f"{file.path}: {merge!r} is not a merge of two pieces; get it anew")
+    return left, right
+
+
+def _proto(file: File, pieces: list[str], kinds: list[int]) -> Proto:
+    scores = file.facts.get("tokenizer.ggml.scores")
+    if not isinstance(scores, list) or len(scores) != len(pieces):
+        raise ValueError(f"{file.path}: its vocabulary has {len(pieces)} pieces, but not as many scores")
+    listed = tuple(Piece(*entry) for entry in zip(pieces, map(float, scores), kinds, strict=True))
+    return Proto(
+        pieces=listed,
+        algorithm=2,
+        byte_fallback=True,
+        charsmap=b"",
+        dummy_prefix=bool(file.facts.get("tokenizer.ggml.add_space_prefix", True)),
+        squeeze_spaces=False,
+    )
