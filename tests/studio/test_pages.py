@@ -87,7 +87,8 @@ ASK_CELLS = """async ({cells, text}) => {
     document.body.append(panel);
     const shown = {};
     for (const line of panel.querySelectorAll("[data-value]")) {
-      const [value, difference] = line.querySelector(".again").innerText.match(/[-−]?[0-9.]+(e[-−+]?[0-9]+)?/gi).slice(-2);
+      const numbers = line.querySelector(".again").innerText.match(/[-−]?[0-9.]+(e[-−+]?[0-9]+)?/gi);
+      const [value, difference] = numbers.slice(-2);
       shown[line.dataset.value] = [line.querySelector(".own").innerText, value, difference];
     }
     panel.remove();
