@@ -48,13 +48,13 @@ def options(job: protocol.Job) -> object:
 
 
 def build(chosen: object, vocabs: dict) -> nn.Module:
-    """The model with its output layer; the older generation also asks where to put it."""
+    """The model with its output layer, weights set as `onmt_train` sets them; the older generation asks where to."""
     place = (False,) if "gpu" in inspect.signature(build_base_model).parameters else ()
     model = build_base_model(chosen, vocabs, *place)
-    for weight in model.parameters():
+    for name, weight in model.named_parameters():
         if weight.dim() > 1:
             nn.init.xavier_uniform_(weight)
-        elif not weight.isfinite().all():  # the newer generation leaves memory as it finds it
+        elif name.endswith("bias"):
             nn.init.zeros_(weight)
     return model
 
