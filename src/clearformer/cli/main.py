@@ -29,6 +29,8 @@ VERBS = {
     "studio": "see through a model in a browser: translation, attention, arithmetic, search",
     "explain": "the way of a sentence through a model as one offline page, or as figures",
     "quantize": "a model in eight bits: size, speed and score before and after",
+    "import": "open a published checkpoint: Hugging Face, CTranslate2, GGUF",
+    "export": "hand a model to another program: Hugging Face, CTranslate2, ONNX",
     "inspect": "parameters, memory and operations of a model folder or a preset",
     "bench": "this package beside its peers, in one run: speed, memory, start-up",
 }

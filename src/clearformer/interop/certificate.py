@@ -58,17 +58,6 @@ class Certificate:
             "tokens_equal": list(self.tokens),
         }
 
-    def rows(self) -> list[tuple[str, str]]:
-        """For people: what was compared, and the outcome."""
-        if not self.checked:
-            return [("parity", f"not checked: {self.reason}")]
-        shown = [("reference", self.reference)]
-        shown += [(name, f"{difference:.1e}") for name, difference in self.layers.items()]
-        shown += [("logits", f"{self.logits:.1e}")] if self.logits is not None else []
-        shown += [("greedy tokens", _count(self.greedy))] if self.greedy else []
-        shown += [("tokens of texts", _count(self.tokens))] if self.tokens else []
-        return shown
-
 
 def certify(bundle: Bundle, folder: Path) -> Certificate:
     """Compare, or say why that could not be done."""
@@ -264,7 +253,7 @@ def _continued(config: ModelConfig, ours: nn.Module, theirs: Any, inputs: _Input
     else:
         if keep is not None:
             source = source[keep][None]
-        start = theirs.config.decoder_start_token_id
+        start = getattr(theirs.config, "decoder_start_token_id", None)
         first = torch.tensor([[0 if start is None else start]])
         results = [_write(model, first, source, limit=config.max_len) for model in (ours, theirs)]
     return results[0] == results[1]
@@ -315,10 +304,6 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         reports.set_verbosity(level)
-
-
-def _count(words: tuple[bool, ...]) -> str:
-    return f"equal for {sum(words)} of {len(words)}"
 
 
 def _line(error: BaseException) -> str:

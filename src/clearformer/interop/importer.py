@@ -46,17 +46,15 @@ def import_checkpoint(source: Path | str, out: Path | str, family: str | None = 
 
 def read_checkpoint(source: Path, family: str | None = None) -> Imported:
     """Open a checkpoint of any format that is known here."""
-    if source.is_file() and source.suffix == ".gguf":
-        from clearformer.interop import gguf
+    from clearformer.interop import from_ctranslate2, gguf
 
+    if family is None and gguf.can_read(source):
         return gguf.read(source)
     if not source.is_dir():
         raise ValueError(f"{source} is not a folder; give the folder that holds config.json, or a .gguf file")
     if family is None and (known := plain_folders.recognise(source)) is not None:
         return known(source)
-    if (source / "model.bin").is_file() and not (source / "model.safetensors").is_file():
-        from clearformer.interop import from_ctranslate2
-
+    if family is None and from_ctranslate2.can_read(source):
         return from_ctranslate2.read(source)
     return read_hugging_face(source, family)
 

@@ -1,0 +1,41 @@
+"""clearformer export: a model folder for another program."""
+
+import argparse
+from pathlib import Path
+
+from clearformer.cli.usage import UsageError
+
+TARGETS = ("huggingface", "ctranslate2", "onnx")
+QUANTIZATIONS = ("float32", "int16", "int8", "int8_float32")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the verb takes."""
+    parser.add_argument("model", help="a model folder or the name of one that ships")
+    parser.add_argument("dir", type=Path, help="the folder to write")
+    parser.add_argument("--to", required=True, choices=TARGETS, help="the program that shall open it")
+    parser.add_argument("--quantization", choices=QUANTIZATIONS, default="float32", help="ctranslate2 only (float32)")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Hand the folder to the writer of that format; a family that it does not know is refused before anything else."""
+    from clearformer.folder import find_model
+
+    if arguments.dir.exists() and (not arguments.dir.is_dir() or any(arguments.dir.iterdir())):
+        raise UsageError(f"{arguments.dir} exists and is not empty; name a new folder")
+    if arguments.quantization != "float32" and arguments.to != "ctranslate2":
+        raise UsageError(f"--quantization is for --to ctranslate2, not for {arguments.to}")
+    folder = find_model(arguments.model)
+    if arguments.to == "huggingface":
+        from clearformer.interop import to_hugging_face
+
+        to_hugging_face.export(folder, arguments.dir)
+    elif arguments.to == "ctranslate2":
+        from clearformer.interop import to_ctranslate2
+
+        to_ctranslate2.convert(folder, arguments.dir, quantization=arguments.quantization)
+    else:
+        from clearformer.interop import to_onnx
+
+        to_onnx.export(folder, arguments.dir)
+    print(arguments.dir)

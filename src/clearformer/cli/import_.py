@@ -1,0 +1,48 @@
+"""clearformer import: a published checkpoint becomes one of our model folders."""
+
+import argparse
+from pathlib import Path
+
+from clearformer.cli.usage import UsageError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the verb takes."""
+    parser.add_argument("source", type=Path, help="a checkpoint's folder (Hugging Face, CTranslate2), or a .gguf file")
+    parser.add_argument("dir", type=Path, help="the model folder to write")
+    parser.add_argument("--as", dest="family", metavar="FAMILY", help="the family, where config.json does not name it")
+    parser.add_argument("--json", action="store_true", help="print the certificate as JSON")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Bring it over, then show how well it agrees with the published program."""
+    import json
+
+    from clearformer.interop.importer import import_checkpoint
+
+    if arguments.dir.exists() and not arguments.dir.is_dir():
+        raise UsageError(f"{arguments.dir} is a file; name a folder")
+    if arguments.dir.is_dir() and any(arguments.dir.iterdir()):
+        raise UsageError(f"{arguments.dir} is not empty; name a new folder")
+    made = import_checkpoint(arguments.source, arguments.dir, arguments.family)
+    certificate = made.provenance["certificate"]
+    if arguments.json:
+        print(json.dumps(certificate, indent=2))
+        return
+    for name, outcome in rows(certificate):
+        print(f"{name:<32} {outcome}")
+
+
+def rows(certificate: dict[str, object]) -> list[tuple[str, str]]:
+    """The certificate as a table: what was compared, and the outcome."""
+    if not certificate["checked"]:
+        return [("parity", f"not checked: {certificate['reason']}")]
+    differences = certificate["largest_difference"]
+    assert isinstance(differences, dict)
+    table = [("reference", str(certificate["reference"]))]
+    table += [(name, f"{value:.1e}") for name, value in differences.items() if value is not None]
+    for key, label in (("greedy_equal", "greedy tokens"), ("tokens_equal", "tokens of texts")):
+        outcome = certificate[key]
+        if isinstance(outcome, list) and outcome:
+            table.append((label, f"equal for {sum(outcome)} of {len(outcome)} texts"))
+    return table

@@ -1,0 +1,247 @@
+"""Our model folders for Hugging Face's library: `AutoModel….from_pretrained` opens what is written here.
+
+The table that an import reads is read backwards. Whether a model can be said in a family's words at all is decided by
+saying it and reading it back: what does not return is named, and nothing is written.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import save_file
+from torch import Tensor
+
+from clearformer import bundle as bundles
+from clearformer import settings, storage
+from clearformer.bundle import Bundle, Markers
+from clearformer.interop.hf.families import FAMILIES
+from clearformer.interop.hf.marian import as_marian
+from clearformer.interop.keys import Keys
+from clearformer.interop.names import give, link
+from clearformer.model.config import ModelConfig
+from clearformer.model.weights import weights_of
+from clearformer.text.special import ROLES
+from clearformer.text.tokenizer import Tokenizer
+
+# Our family, their word for it, and how their classes begin.
+WORDS = {
+    "bert": ("bert", "Bert"),
+    "roberta": ("roberta", "Roberta"),
+    "distilbert": ("distilbert", "DistilBert"),
+    "albert": ("albert", "Albert"),
+    "roformer": ("roformer", "RoFormer"),
+    "gpt2": ("gpt2", "GPT2"),
+    "llama": ("llama", "Llama"),
+    "bart": ("bart", "Bart"),
+    "marian": ("marian", "Marian"),
+    "transformer": ("marian", "Marian"),
+    "t5": ("t5", "T5"),
+    "vit": ("vit", "ViT"),
+    "whisper": ("whisper", "Whisper"),
+}
+_TASKS = {"states": "Model", "tags": "ForTokenClassification", "span": "ForQuestionAnswering"}
+_WRITERS = {"gpt2": "LMHeadModel", "llama": "ForCausalLM", "marian": "MTModel"}
+
+
+def export(folder: Path, out: Path) -> None:
+    """Write a model folder as Hugging Face's library reads it, whole or not at all."""
+    found = bundles.load(folder)
+    config, weights = prepared(found)
+    plain = describe(config, found)
+    table = FAMILIES[plain["model_type"]].names(config)
+    tensors = give(link(table.rules, weights), weights)
+    with storage.new_folder(out) as aside:
+        storage.write_json(aside / "config.json", plain)
+        save_file(tensors, aside / "model.safetensors", metadata={"format": "pt"})
+        _write_texts(aside, found)
+
+
+def prepared(found: Bundle) -> tuple[ModelConfig, dict[str, Tensor]]:
+    """Configuration and weights in the shape of the family that they will be; refuses what has none."""
+    config, weights = found.config, weights_of(found.model)
+    if config.family not in WORDS:
+        raise ValueError(
+            f"{config.family} is not a family that transformers opens; these are written: {', '.join(WORDS)}"
+        )
+    if WORDS[config.family][0] == "marian":
+        config, weights = as_marian(config, weights)
+    _refuse_what_is_lost(config)
+    return config, weights
+
+
+def describe(config: ModelConfig, found: Bundle) -> dict[str, Any]:
+    """Their config.json."""
+    plain = {
+        "architectures": [architecture(config)],
+        **FAMILIES[WORDS[config.family][0]].write_config(config),
+        "dtype": "float32",
+        **_ids(found),
+    }
+    if config.head.kind in ("class", "tags"):
+        names = found.labels or tuple(f"LABEL_{number}" for number in range(config.head.labels))
+        plain["id2label"] = {str(number): name for number, name in enumerate(names)}
+        plain["label2id"] = {name: number for number, name in enumerate(names)}
+    return plain
+
+
+def architecture(config: ModelConfig) -> str:
+    """The class that opens it."""
+    word, start = WORDS[config.family]
+    if word == "bart" and config.norm.place == "pre":
+        start = "MBart"
+    if word == "llama" and config.attention.window is not None:
+        start = "Mistral"
+    if config.head.kind == "class":
+        return start + ("ForImageClassification" if word == "vit" else "ForSequenceClassification")
+    if config.head.kind != "language-model":
+        return start + _TASKS[config.head.kind]
+    if word == "bart" and not config.head.bias:
+        return f"{start}Model"
+    usual = "ForMaskedLM" if config.shape == "encoder" else "ForConditionalGeneration"
+    return start + _WRITERS.get(word, usual)
+
+
+def _refuse_what_is_lost(config: ModelConfig) -> None:
+    family = FAMILIES[WORDS[config.family][0]]
+    try:
+        plain = {"architectures": [architecture(config)], **family.write_config(config)}
+        plain["id2label"] = {str(number): str(number) for number in range(config.head.labels)}
+        again = family.read_config(Keys(plain, tensors=_present(config)))
+    except (KeyError, ValueError) as error:
+        raise ValueError(f"transformers has no {WORDS[config.family][1]} of this kind: {error}") from None
+    mine, theirs = _essence(config), _essence(again)
+    differing = [key for key in sorted(mine | theirs) if mine.get(key) != theirs.get(key)]
+    lost = [f"{key} = {mine.get(key)!r} (it has {theirs.get(key)!r})" for key in differing]
+    if lost:
+        raise ValueError(f"transformers' {WORDS[config.family][1]} cannot express {', '.join(lost)}")
+
+
+def _present(config: ModelConfig) -> list[str]:
+    """Tensors whose presence decides how a configuration is read."""
+    names = ["final_logits_bias"] if config.head.bias else []
+    names += ["pooler.dense.weight", "pooler.weight"] if config.head.pooler else []
+    return [*names, *(["lm_head.weight"] if config.embedding.tie in ("inputs", "none") else [])]
+
+
+def _essence(config: ModelConfig) -> dict[str, Any]:
+    """What decides the numbers that a model computes, by dotted key: nothing of training, and nothing left implicit."""
+    heads = config.attention
+    width = heads.head_dim or config.dim // heads.heads
+    spelt = replace(
+        config,
+        family="",
+        decoder_layers=config.decoder_layers or config.layers,
+        target_vocab_size=config.target_vocab_size or config.vocab_size or None,
+        decoder_position=config.decoder_position or config.position,
+        attention=replace(heads, kv_heads=heads.kv_heads or heads.heads, head_dim=width),
+        init_std=None,
+    )
+    flat = _flat(settings.to_plain(spelt))
+    ignored = ["dropout.", "head.dropout", "kernel", "bottleneck", "head.labels"]
+    if config.position.kind != "learned" and (config.decoder_position or config.position).kind != "learned":
+        ignored += ["max_len"]
+    if config.front.kind == "patches":
+        ignored += ["max_len", "vocab_size", "target_vocab_size"]
+    if config.shape == "encoder":
+        ignored += ["embedding.tie", "decoder_layers"]
+    if config.shape == "decoder":
+        flat["embedding.tie"] = config.embedding.tie in ("all", "output")
+    return {key: value for key, value in flat.items() if not key.startswith(tuple(ignored))}
+
+
+def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        flat |= _flat(value, f"{before}{key}.") if isinstance(value, Mapping) else {f"{before}{key}": value}
+    return flat
+
+
+# ---- text -----------------------------------------------------------------------------------------------------------
+
+
+def _markers(found: Bundle) -> Markers | None:
+    if found.tokenizer is None or found.config.shape != "encoder-decoder":
+        return None
+    if found.markers is not None:
+        return found.markers
+    target = found.target_tokenizer or found.tokenizer
+    return Markers(after_source=(found.tokenizer.eos_id,), start=target.bos_id)
+
+
+def _ids(found: Bundle) -> dict[str, Any]:
+    """The numbers of the special tokens, for config.json."""
+    tokenizer = found.target_tokenizer or found.tokenizer
+    if tokenizer is None:  # theirs have defaults that lie outside a small vocabulary
+        writes = found.config.shape == "encoder-decoder"
+        return {"pad_token_id": 0} | ({"decoder_start_token_id": 0} if writes else {}) if _reads(found.config) else {}
+    ids: dict[str, Any] = {f"{role}_token_id": tokenizer.special_ids.get(role) for role in ("pad", "bos", "eos")}
+    if found.config.family == "roberta":  # there the padding's number is part of the model, and already written
+        del ids["pad_token_id"]
+    markers = _markers(found)
+    return ids if markers is None else ids | {"decoder_start_token_id": markers.start}
+
+
+def _reads(config: ModelConfig) -> bool:
+    """Whether it reads or writes tokens and leaves their padding open."""
+    return config.vocab_size > 0 and config.family != "roberta"
+
+
+def _write_texts(aside: Path, found: Bundle) -> None:
+    """The vocabulary, and how text is generated: with the ids that our own search never says forbidden too."""
+    if found.tokenizer is None:
+        return
+    target = found.target_tokenizer or found.tokenizer
+    _write_tokenizer(aside / "tokenizer.json", found.tokenizer, _markers(found))
+    if found.target_tokenizer is not None:
+        _write_tokenizer(aside / "target_tokenizer.json", found.target_tokenizer, None)
+    spelt = {f"{role}_token": found.tokenizer.special.spelling(role) for role in ROLES}
+    facts = {key: value for key, value in spelt.items() if value is not None}
+    length = found.config.max_len
+    storage.write_json(
+        aside / "tokenizer_config.json",
+        {
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            "clean_up_tokenization_spaces": False,
+            "model_max_length": length,
+        }
+        | facts,
+    )
+    settings_of_search = {key: value for key, value in _ids(found).items() if value is not None}
+    markers = _markers(found)
+    if markers is not None:
+        known = target.special_ids
+        unsaid = {known[role] for role in ("pad", "bos", "unk") if role in known} - {target.eos_id}
+        settings_of_search |= {"bad_words_ids": [[number] for number in sorted(unsaid)], "num_beams": 4}
+        settings_of_search |= {"forced_bos_token_id": markers.forced[0]} if markers.forced else {}
+    if found.config.head.kind == "language-model" and found.config.shape != "encoder":
+        storage.write_json(aside / "generation_config.json", settings_of_search)
+
+
+def _write_tokenizer(path: Path, tokenizer: Tokenizer, markers: Markers | None) -> None:
+    """tokenizer.json; around a source stand the markers that the model was trained with."""
+    tokenizer.save(path)
+    if markers is None:
+        return
+    definition = json.loads(path.read_text(encoding="utf-8"))
+    ids = [*markers.before_source, *markers.after_source]
+    pieces = {number: tokenizer.piece(number) for number in ids}
+
+    def template(kind: int, before: tuple[int, ...], after: tuple[int, ...], text: str) -> list[dict[str, Any]]:
+        def special(number: int) -> dict[str, Any]:
+            return {"SpecialToken": {"id": pieces[number], "type_id": kind}}
+
+        middle: dict[str, Any] = {"Sequence": {"id": text, "type_id": kind}}
+        return [*map(special, before), middle, *map(special, after)]
+
+    single = template(0, markers.before_source, markers.after_source, "A")
+    definition["post_processor"] = {
+        "type": "TemplateProcessing",
+        "single": single,
+        "pair": [*single, *template(1, (), markers.after_source, "B")],
+        "special_tokens": {
+            piece: {"id": piece, "ids": [number], "tokens": [piece]} for number, piece in sorted(pieces.items())
+        },
+    }
+    path.write_text(json.dumps(definition, ensure_ascii=False), encoding="utf-8")
