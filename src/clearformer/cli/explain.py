@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> None:
         kind = "a figure" if arguments.figure else "the walk-through"
         raise UsageError(f"--out {arguments.out} should end in {' or '.join(sorted(wanted))} for {kind}")
 
-    from clearformer.doorway import find_model
+    from clearformer.folder import find_model
     from clearformer.studio.app import Desk
     from clearformer.studio.runs import Runs
     from clearformer.studio.subject import Subject

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Load, listen, say where."""
-    from clearformer.doorway import find_model
+    from clearformer.folder import find_model
     from clearformer.serving.server import address_of, open_port, serve
     from clearformer.studio.app import studio_app
     from clearformer.studio.runs import Runs

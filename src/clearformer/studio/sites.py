@@ -47,9 +47,10 @@ def _site(name: str, module: nn.Module) -> Site:
     elif stack == "decoder":
         kind = "masked"
     if not isinstance(module, Attention):  # the recurrent and convolutional baselines look in ways of their own
-        count = module.heads if isinstance(getattr(module, "heads", None), int) else 1
+        heads = getattr(module, "heads", 1)
+        count = heads if isinstance(heads, int) else 1
         return Site(
-            name=name, stack=stack, layer=layer, kind=kind, heads=int(count), kv_heads=int(count),
+            name=name, stack=stack, layer=layer, kind=kind, heads=count, kv_heads=count,
             key_dim=0, value_dim=0, position="none", exact=False,
         )  # fmt: skip
     return Site(

@@ -89,7 +89,7 @@ function softmaxStep({ key }, found, keys) {
     h("p", {}, formula(`${number(exponentials[key])} / ${number(sum)} = ${number(weights[key])}`), h("span", { class: "caption" }, `  max = ${number(top)}`)),
     checked("weight", found.own.weights[key], weights[key]),
     h("details", {}, h("summary", {}, t("cell.row", { count: keys.length })),
-      h("div", { class: "table-holder", tabindex: "0", role: "region", "aria-label": t("cell.row", { count: keys.length }) }, h("table", {},
+      h("div", { class: "table-holder", tabindex: "0", role: "group", "aria-label": t("cell.row", { count: keys.length }) }, h("table", {},
         h("thead", {}, h("tr", {}, ["cell.key", "cell.score", "cell.exp", "cell.weight"].map((name) => h("th", { scope: "col" }, t(name))))),
         h("tbody", {}, rows),
         h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "Σ"), h("td", {}), h("td", {}, number(sum)), h("td", {}, number(weights.reduce((total, weight) => total + weight, 0)))))))));
@@ -145,7 +145,7 @@ function strongest(values) {
 // Vectors under one another, feature by feature; each row has its own colour scale.
 export function strip(rows) {
   const width = rows[0][1].length;
-  const region = { class: "strip", tabindex: "0", role: "region", "aria-label": t("cell.strip", { count: width }) };
+  const region = { class: "strip", tabindex: "0", role: "group", "aria-label": t("cell.strip", { count: width }) };
   return h("div", region, h("table", {},
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("cell.c")), Array.from({ length: width }, (_, place) => h("th", { scope: "col" }, place)))),
     h("tbody", {}, rows.map(([name, values]) => {

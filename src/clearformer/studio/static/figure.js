@@ -32,7 +32,7 @@ function textOf(title) {
 
 // The table is made when somebody opens it: a screen reader needs it whole, the page does not.
 function dataTable(title, table) {
-  const holder = h("div", { class: "table-holder", tabindex: "0", role: "region", "aria-label": t("figure.table", { title }) });
+  const holder = h("div", { class: "table-holder", tabindex: "0", role: "group", "aria-label": t("figure.table", { title }) });
   const details = h("details", { class: "data" }, h("summary", {}, t("figure.data")), holder);
   details.addEventListener("toggle", () => {
     if (!details.open || holder.firstChild) return;

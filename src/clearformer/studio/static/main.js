@@ -56,7 +56,7 @@ function draw({ keepFocus = false } = {}) {
 function header() {
   const facts = [model.name, model.family, t(`shape.${model.shape}`), t("shell.parameters", { count: short(model.parameters) })];
   return h("header", { class: "top" },
-    h("div", {}, h("p", { class: "wordmark" }, "Clearformer"), h("p", { class: "model-facts" }, facts.join(" · "))),
+    h("div", {}, h("h1", { class: "wordmark" }, "Clearformer"), h("p", { class: "model-facts" }, facts.join(" · "))),
     h("div", { class: "switches" },
       h("button", { type: "button", id: "switch-language", class: "quiet", lang: language() === "zh" ? "en" : "zh-Hans", onclick: () => {
         chosen.language = language() === "zh" ? "en" : "zh";

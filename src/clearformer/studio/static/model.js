@@ -119,7 +119,7 @@ function costTable(found) {
   const totals = { parameters: sum(found.parts, "parameters"), operations: sum(found.parts, "operations") };
   const rows = found.parts.map((part) => [part.name, part.parameters, part.operations]);
   const bar = (value, total) => h("span", { class: "bar", style: { "--share": total ? (value / total).toFixed(4) : 0 } });
-  const content = h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": t("model.costs") }, h("table", { class: "costs" },
+  const content = h("div", { class: "scroller", tabindex: "0", role: "group", "aria-label": t("model.costs") }, h("table", { class: "costs" },
     h("thead", {}, h("tr", {}, ["model.part", "model.parameters", "model.share", "model.operations", "model.share"].map((name) => h("th", { scope: "col" }, t(name))))),
     h("tbody", {}, found.parts.map((part) => h("tr", {}, h("th", { scope: "row" }, h("code", {}, part.name)), h("td", {}, count(part.parameters)), h("td", { class: "share" }, bar(part.parameters, totals.parameters), percent(part.parameters / (totals.parameters || 1))), h("td", {}, short(part.operations)), h("td", { class: "share" }, bar(part.operations, totals.operations), percent(part.operations / (totals.operations || 1)))))),
     h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, t("model.total")), h("td", {}, count(totals.parameters)), h("td", {}), h("td", {}, short(totals.operations)), h("td", {})))));

@@ -20,7 +20,7 @@ function drawOffline() {
   const model = given.answers["/api/model"];
   replace(document.body,
     h("header", { class: "top" },
-      h("div", {}, h("p", { class: "wordmark" }, "Clearformer"), h("p", { class: "model-facts" }, `${model.name} · ${model.family} · ${t(`shape.${model.shape}`)}`)),
+      h("div", {}, h("h1", { class: "wordmark" }, "Clearformer"), h("p", { class: "model-facts" }, `${model.name} · ${model.family} · ${t(`shape.${model.shape}`)}`)),
       h("div", { class: "switches" },
         h("button", { type: "button", class: "quiet", lang: language() === "zh" ? "en" : "zh-Hans", onclick: () => {
           setLanguage(language() === "zh" ? "en" : "zh");

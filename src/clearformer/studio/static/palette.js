@@ -35,10 +35,10 @@ export function css([red, green, blue]) {
   return `rgb(${red} ${green} ${blue})`;
 }
 
-// Black or white, whichever can be read on a colour.
+// Black or white, whichever can be read on a colour: at the brightness where they are equal, both have a contrast of 4.6.
 export function ink([red, green, blue]) {
-  const linear = [red, green, blue].map((value) => ((value / 255 + 0.055) / 1.055) ** 2.4);
-  return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.19 ? "rgb(20 20 24)" : "rgb(255 255 255)";
+  const linear = [red, green, blue].map((value) => (value <= 10 ? value / 3295 : ((value / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.179 ? "rgb(0 0 0)" : "rgb(255 255 255)";
 }
 
 // Lines of a chart: told apart by colour and by dashes.

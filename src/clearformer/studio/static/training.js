@@ -81,7 +81,7 @@ function curve(name, log, runs) {
 function sampleTable(runs) {
   const rows = runs.flatMap((run) => run.samples.flatMap(({ step, texts }) => texts.map((text) => [run.name, step, text])));
   if (!rows.length) return null;
-  return h("section", {}, h("h3", {}, t("training.samples")), h("div", { class: "table-holder tall", tabindex: "0", role: "region", "aria-label": t("training.samples") }, h("table", {},
+  return h("section", {}, h("h3", {}, t("training.samples")), h("div", { class: "table-holder tall", tabindex: "0", role: "group", "aria-label": t("training.samples") }, h("table", {},
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("training.run")), h("th", { scope: "col" }, t("training.step")), h("th", { scope: "col" }, t("training.sample")))),
     h("tbody", {}, rows.map(([run, step, text]) => h("tr", {}, h("th", { scope: "row" }, run), h("td", {}, count(step)), h("td", {}, h("bdi", {}, text))))))));
 }

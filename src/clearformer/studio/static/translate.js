@@ -163,7 +163,7 @@ function reading(model, found) {
   return [
     h("p", { class: "tokens" }, found.source.map((token) => chip(token))),
     found.readings.length
-      ? h("div", { class: "table-holder", tabindex: "0", role: "region", "aria-label": t("translate.readings") }, h("table", {},
+      ? h("div", { class: "table-holder", tabindex: "0", role: "group", "aria-label": t("translate.readings") }, h("table", {},
         h("caption", {}, t("translate.readings")),
         h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("walk.token")), h("th", { scope: "col" }, t("translate.likeliest")))),
         h("tbody", {}, found.source.map((token, place) => h("tr", {}, h("th", { scope: "row" }, h("bdi", {}, label(token))), h("td", {}, found.readings[place].map((one) => `${label(one)} ${percent(one.probability)}`).join(", ")))))))

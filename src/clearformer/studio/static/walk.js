@@ -121,7 +121,7 @@ function drawText(step, picture, found) {
 
 function drawTokens(step, picture, found) {
   const tokens = tokensOf(step, found.tokens);
-  return h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": t("walk.tokens") },
+  return h("div", { class: "scroller", tabindex: "0", role: "group", "aria-label": t("walk.tokens") },
     h("table", { class: "token-table" },
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("walk.place")), h("th", { scope: "col" }, t("walk.token")), h("th", { scope: "col" }, t("walk.id")))),
       h("tbody", {}, tokens.map((token, place) => h("tr", { title: describeToken(token) }, h("td", {}, place), h("th", { scope: "row" }, h("bdi", { class: `token token-${token.kind}` }, label(token))), h("td", {}, token.id))))));
@@ -195,7 +195,7 @@ function drawPrediction(step, picture, found) {
   const tokens = tokensOf(step, found.tokens);
   const rows = tokens.map((token, place) => ({ token, choices: found.tokens.predictions[place] ?? [] }));
   const table = () => ({ columns: [t("walk.token"), ...[1, 2, 3, 4, 5].flatMap((rank) => [t("walk.rank", { rank }), "p"])], rows: rows.map(({ token, choices }) => [label(token), ...choices.flatMap((choice) => [label(choice), choice.probability])]) });
-  const content = h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": t("walk.step.prediction") }, h("table", { class: "predictions" },
+  const content = h("div", { class: "scroller", tabindex: "0", role: "group", "aria-label": t("walk.step.prediction") }, h("table", { class: "predictions" },
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, t("walk.after")), h("th", { scope: "col", colspan: "5" }, t("walk.likeliest")))),
     h("tbody", {}, rows.map(({ token, choices }) => h("tr", {}, h("th", { scope: "row" }, h("bdi", {}, label(token))), choices.map((choice) => h("td", {}, h("span", { class: "probability", style: { "--sure": choice.probability.toFixed(3) } }, h("bdi", {}, label(choice)), " ", percent(choice.probability)))))))));
   return h("div", {}, content, h("details", { class: "data" }, h("summary", {}, t("figure.data")), h("pre", { tabindex: "0" }, table().rows.map((row) => row.join("\t")).join("\n"))));
