@@ -41,7 +41,7 @@ export function headsPage(model) {
         chosen.cell = null;
         update();
       });
-    });
+    }).then(() => showChosen(all.element));
   };
   const showLarge = (tokens) => {
     const site = model.sites.find((one) => one.name === chosen.site);
@@ -67,6 +67,15 @@ export function headsPage(model) {
   return h("div", {}, h("h2", {}, t("heads.title")), h("p", { class: "lead" }, t("heads.lead")), sentenceBox(model, update), h("div", { class: "heads-layout" }, all.element, large.element), arithmetic.element);
 }
 
+// The list of thumbnails scrolls by itself; the chosen one should be in sight.
+function showChosen(list) {
+  const button = list.querySelector("[aria-pressed=true]");
+  if (!button) return;
+  const [outer, inner] = [list.getBoundingClientRect(), button.getBoundingClientRect()];
+  if (inner.bottom > outer.bottom) list.scrollTop += inner.bottom - outer.bottom + 8;
+  else if (inner.top < outer.top) list.scrollTop -= outer.top - inner.top + 30;
+}
+
 export function askCell(site) {
   return ask("/api/cell", { input: currentInput(), site: site.name, head: chosen.head, query: chosen.cell[0], key: chosen.cell[1], feature: chosen.feature });
 }
@@ -78,7 +87,7 @@ function thumbnails(found, onchoose) {
       h("h3", {}, siteName(site)),
       h("div", { class: "thumbnail-list" },
         site.patterns.map((pattern, head) => thumbnail(part(shades, head), {
-          name: t("heads.head", { head: head + 1 }), pattern: t(`pattern.${pattern.name}`),
+          key: `${site.name}/${head}`, name: t("heads.head", { head: head + 1 }), pattern: t(`pattern.${pattern.name}`),
           description: t("heads.thumbnail", { site: siteName(site), head: head + 1, pattern: t(`pattern.${pattern.name}`), entropy: number(pattern.entropy, 2) }),
           current: site.name === chosen.site && head === chosen.head,
           onclick: () => {
@@ -86,21 +95,21 @@ function thumbnails(found, onchoose) {
             onchoose();
           },
         })),
-        h("button", { type: "button", class: "thumbnail-mean", "aria-pressed": String(site.name === chosen.site && chosen.head === null), onclick: () => {
+        h("button", { type: "button", class: "thumbnail-mean", "data-key": `${site.name}/mean`, "aria-pressed": String(site.name === chosen.site && chosen.head === null), onclick: () => {
           [chosen.site, chosen.head] = [site.name, null];
           onchoose();
         } }, t("heads.mean"))));
   }));
 }
 
-function thumbnail(shades, { name, pattern, description, current, onclick }) {
+function thumbnail(shades, { key, name, pattern, description, current, onclick }) {
   const [height, width] = shades.shape;
   const canvas = h("canvas", { width, height, "aria-hidden": "true" });
   const context = canvas.getContext("2d");
   const image = context.createImageData(width, height);
   shades.values.forEach((shade, place) => image.data.set([...sequential(Math.sqrt(shade / 255)), 255], 4 * place));
   context.putImageData(image, 0, 0);
-  return h("button", { type: "button", class: "thumbnail", "aria-pressed": String(current), "aria-label": description, title: description, onclick }, canvas, h("span", { class: "thumbnail-name" }, name), h("span", { class: "thumbnail-pattern" }, pattern));
+  return h("button", { type: "button", class: "thumbnail", "aria-pressed": String(current), "data-key": key, "aria-label": description, title: description, onclick }, canvas, h("span", { class: "thumbnail-name" }, name), h("span", { class: "thumbnail-pattern" }, pattern));
 }
 
 function largeHead(site, tokens, found, { again, opencell }) {

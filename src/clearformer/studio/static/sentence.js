@@ -46,13 +46,20 @@ export class Waiting {
     this.element.setAttribute("aria-busy", "true");
     try {
       const answer = await work();
-      if (turn === this.turn) replace(this.element, await show(answer));
+      if (turn === this.turn) this.put(await show(answer));
     } catch (error) {
       if (turn === this.turn) replace(this.element, message(error, () => this.fill(work, show)));
       if (!(error instanceof Refusal)) console.error(error);
     } finally {
       if (turn === this.turn) this.element.removeAttribute("aria-busy");
     }
+  }
+
+  // Whoever works with the keyboard stays where they were: the new element with the old one's key is focused.
+  put(content) {
+    const key = this.element.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+    replace(this.element, content);
+    if (key) this.element.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
   }
 
   clear() {
@@ -76,7 +83,7 @@ export function segmented(name, options, value, onchange) {
   return h("fieldset", { class: "segmented" }, h("legend", {}, name),
     options.map(([option, text]) => {
       const id = newId("option");
-      const radio = h("input", { type: "radio", name: group, id, value: option, onchange: () => onchange(option) });
+      const radio = h("input", { type: "radio", name: group, id, "data-key": `${name}/${option}`, value: option, onchange: () => onchange(option) });
       radio.checked = option === value;
       return [radio, h("label", { for: id }, text)];
     }));

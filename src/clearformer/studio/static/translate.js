@@ -142,7 +142,7 @@ function alternatives(found, shown, update) {
   return h("section", {}, h("h3", {}, t("translate.alternatives")),
     h("ol", { class: "alternatives" }, found.results.map((one) => {
       const current = String(one.ids) === String(shown.ids);
-      return h("li", {}, h("button", { type: "button", class: "alternative", "aria-pressed": String(current), onclick: () => {
+      return h("li", {}, h("button", { type: "button", class: "alternative", "data-key": String(one.ids), "aria-pressed": String(current), onclick: () => {
         chosen.alternative = one.ids;
         update();
       } }, h("bdi", {}, one.text || t("translate.nothing"))), h("span", { class: "facts" }, number(one.score)));
