@@ -127,6 +127,7 @@ REFUSED = {
     "its shape is encoder": families.bert(**SIZES),
     "it reads sound, not tokens": families.whisper(**SIZES),
     "its norm is batch": transformer(norm=NormConfig(kind="batch")),
+    "its stacks do not end as": transformer(norm=NormConfig(place="post", final=True)),
     "its positions are alibi": transformer(position=at("alibi")),
     "its positions are shaw": transformer(position=at("shaw")),
     "its positions are relative": transformer(position=at("relative")),
@@ -156,8 +157,8 @@ def test_a_refused_model_leaves_nothing_behind(tmp_path):
 USED_OR_REFUSED = {
     "shape", "vocab_size", "target_vocab_size", "dim", "layers", "decoder_layers", "max_len", "activation", "gated",
     "share_layers", "attention.heads", "attention.kv_heads", "attention.head_dim", "attention.scale",
-    "attention.window", "norm.kind", "norm.place", "norm.eps", "embedding.dim", "embedding.scale", "embedding.types",
-    "embedding.norm", "front.kind", "head.bias", "head.transform", "head.shrink",
+    "attention.window", "norm.kind", "norm.place", "norm.eps", "norm.final", "embedding.dim", "embedding.scale",
+    "embedding.types", "embedding.norm", "front.kind", "head.bias", "head.transform", "head.shrink",
     *(f"position.{name}" for name in ("kind", "base", "offset", "pairs", "scaling", "factor", "max_distance")),
 }  # fmt: skip
 READ_FROM_THE_WEIGHTS = {

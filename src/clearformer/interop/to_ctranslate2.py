@@ -80,6 +80,7 @@ def reasons_against(config: ModelConfig) -> list[str]:
         f"its shape is {config.shape}, not an encoder–decoder of attention": config.shape != "encoder-decoder",
         f"it reads {config.front.kind}, not tokens": config.front.kind != "tokens",
         f"its norm is {config.norm.kind}": config.norm.kind not in ("layer", "rms"),
+        "its stacks do not end as its norms' place has it": config.norm.final not in (None, config.norm.place == "pre"),
         "its decoder looks back through a window": a.window is not None,
         "its embeddings are narrower than the model": e.dim not in (None, config.dim),
         "its tokens have types": e.types > 0,

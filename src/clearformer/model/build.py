@@ -227,8 +227,9 @@ def residual(c: ModelConfig) -> Callable[[], Residual]:
 
 
 def final_norm(c: ModelConfig) -> nn.Module | None:
-    """Pre-norm stacks end in a sum that nobody has normalised yet."""
-    return norm(c) if c.norm.place == "pre" else None
+    """Pre-norm stacks end in a sum that nobody has normalised yet, unless the configuration says otherwise."""
+    wanted = c.norm.place == "pre" if c.norm.final is None else c.norm.final
+    return norm(c) if wanted else None
 
 
 def front(c: ModelConfig) -> nn.Module:

@@ -50,6 +50,7 @@ class NormConfig:
     kind: Literal["layer", "rms", "batch"] = "layer"
     place: Literal["post", "pre"] = "post"
     eps: float = 1e-5
+    final: bool | None = None  # one more behind the stack: pre-norm needs it; torch.nn.Transformer always has it
 
 
 @dataclass(frozen=True, kw_only=True)
