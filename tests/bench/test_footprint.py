@@ -38,3 +38,14 @@ def test_it_runs_as_a_program_of_another_environment():
         [sys.executable, "-P", footprint.__file__, "typing_extensions"], capture_output=True, text=True, check=True
     )
     assert json.loads(done.stdout)["packages"] == 1
+
+
+def test_a_requirement_that_nobody_can_read_is_named_and_the_rest_counted(tmp_path, monkeypatch):
+    facts = tmp_path / "old-1.0.dist-info"
+    facts.mkdir()
+    needs = "Requires-Dist: typing_extensions\nRequires-Dist: broken (>=1.0.*,<2\n"
+    (facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: old\nVersion: 1.0\n{needs}")
+    monkeypatch.syspath_prepend(tmp_path)
+    found = footprint.footprint("old")
+    assert found["packages"] == 2
+    assert found["not_installed"] == ["broken (>=1.0.*,<2"]

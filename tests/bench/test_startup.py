@@ -20,26 +20,32 @@ def test_only_this_package_is_asked_to_translate():
     assert startup.TRANSLATE not in startup.commands(PEER, Path("model"))
 
 
-def test_every_command_is_a_case():
-    turn = startup.take_turn("us", {"import": QUICK, "--help": QUICK}, limit=60)
-    assert [reading.case for reading in turn.readings] == ["import", "--help"]
-    assert all(reading.latency == reading.seconds > 0 for reading in turn.readings)
+def test_a_turn_is_one_start():
+    [reading] = startup.take_turn("us", "import", QUICK, limit=60).readings
+    assert reading.case == "import"
+    assert reading.latency == reading.seconds > 0
 
 
 def test_what_fails_says_why():
-    turn = startup.take_turn("us", {"import": (sys.executable, "-c", "import no_such_thing")}, limit=60)
-    assert turn.failure == "import: ModuleNotFoundError: No module named 'no_such_thing'"
+    turn = startup.take_turn("us", "import", (sys.executable, "-c", "import no_such_thing"), limit=60)
+    assert turn.failure == "ModuleNotFoundError: No module named 'no_such_thing'"
 
 
 def test_what_hangs_is_ended():
-    turn = startup.take_turn("us", {"import": (sys.executable, "-c", "import time; time.sleep(600)")}, limit=2)
+    turn = startup.take_turn("us", "import", (sys.executable, "-c", "import time; time.sleep(600)"), limit=2)
     assert "timed out" in (turn.failure or "")
 
 
 def test_the_first_round_warms_the_disk_and_is_not_counted():
     turns = startup.race({"a": {"x": QUICK}, "b": {"x": QUICK}}, repeats=2, limit=60)
-    assert [turn.name for turn in turns] == ["a", "b", "a", "b"]
+    assert [turn.name for turn in turns["x"]] == ["a", "b", "a", "b"]
+
+
+def test_one_command_that_fails_takes_no_other_with_it():
+    turns = startup.race({"a": {"x": (sys.executable, "-c", "exit(3)"), "y": QUICK}}, repeats=2, limit=60)
+    assert [turn.failure for turn in turns["x"]] == ["ended with code 3"]
+    assert [turn.failure for turn in turns["y"]] == [None, None]
 
 
 def test_a_footprint_that_cannot_be_had_says_why():
-    assert "PackageNotFoundError" in startup.footprint_of(PEER)["failure"] or startup.footprint_of(PEER)
+    assert "json" in startup.footprint_of(PEER)["failure"]

@@ -33,6 +33,7 @@ class Contender:
     variables: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
     imports: str | None = None
+    ready: str | None = None
     commands: tuple[str, ...] = ()
 
     @property

@@ -8,7 +8,7 @@ import re
 import sys
 from importlib import metadata
 
-from packaging.requirements import Requirement
+from packaging.requirements import InvalidRequirement, Requirement
 
 
 def footprint(name: str) -> dict[str, object]:
@@ -27,7 +27,14 @@ def footprint(name: str) -> dict[str, object]:
             missing.add(key[0])
             continue
         found[key[0]] = package
-        waiting += [asked for asked in map(Requirement, package.requires or []) if _applies(asked, need.extras)]
+        for text in package.requires or []:
+            try:
+                asked = Requirement(text)
+            except InvalidRequirement:  # old packages write what nobody can install any more
+                missing.add(text)
+                continue
+            if _applies(asked, need.extras):
+                waiting.append(asked)
     sizes = {name: _bytes(package) for name, package in found.items()}
     return {
         "version": metadata.version(name),

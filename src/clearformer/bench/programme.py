@@ -119,16 +119,10 @@ class Programme:
         text = work.multi30k(self.works)
         model = work.decoding_job(text, "tiny", {"preset": "tiny"}, length=LENGTH)["model_folder"]
         timed = {one.name: startup.commands(one, Path(model)) for one in present}
-        turns = startup.race(
-            {name: cases for name, cases in timed.items() if cases},
-            repeats=self.settings.repeats,
-            limit=PATIENCE,
-            watch=self.watch,
-        )
-        self.results.turns += turns
-        for case in dict.fromkeys(reading.case for turn in turns for reading in turn.readings):
-            asked = [turn for turn in turns if case in timed[turn.name]]
-            self.results.tables.append(tabulate(case, asked, _names(chosen)))
+        raced = startup.race(timed, repeats=self.settings.repeats, limit=PATIENCE, watch=self.watch)
+        for case, turns in raced.items():
+            self.results.turns += turns
+            self.results.tables.append(tabulate(case, turns, _names(chosen)))
         for one in present:
             if one.imports is not None:
                 self.results.footprints[one.title] = startup.footprint_of(one)

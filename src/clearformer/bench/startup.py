@@ -12,7 +12,7 @@ from clearformer.bench import footprint, machine
 from clearformer.bench.contenders import Contender
 from clearformer.bench.race import Reading, Turn
 
-IMPORT, HELP, TRANSLATE = "import", "--help", "one sentence from a cold start"
+IMPORT, READY, HELP, TRANSLATE = "import", "import of the model", "--help", "one sentence from a cold start"
 
 
 def commands(contender: Contender, model: Path | None) -> dict[str, tuple[str, ...]]:
@@ -20,6 +20,8 @@ def commands(contender: Contender, model: Path | None) -> dict[str, tuple[str, .
     found: dict[str, tuple[str, ...]] = {}
     if contender.imports:
         found[IMPORT] = (contender.python, "-c", f"import {contender.imports}")
+    if contender.ready:
+        found[READY] = (contender.python, "-c", contender.ready)
     for name in contender.commands:
         program = Path(contender.python).parent / name
         if program.exists():
@@ -31,26 +33,24 @@ def commands(contender: Contender, model: Path | None) -> dict[str, tuple[str, .
     return found
 
 
-def take_turn(name: str, timed: Mapping[str, Sequence[str]], *, limit: float) -> Turn:
-    """Run each command once; the first that fails speaks for all."""
-    before, used = machine.read_busy(), _children_seconds()
-    readings: list[Reading] = []
-    for case, command in timed.items():
-        started = time.perf_counter()
-        try:
-            subprocess.run(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                text=True, errors="replace", timeout=limit, check=True,
-            )  # fmt: skip
-        except subprocess.CalledProcessError as error:
-            said = error.stderr.strip().splitlines() or [f"code {error.returncode}"]
-            return Turn(name=name, readings=tuple(readings), failure=f"{case}: {said[-1]}")
-        except (subprocess.TimeoutExpired, OSError) as error:
-            return Turn(name=name, readings=tuple(readings), failure=f"{case}: {error}")
-        spent = time.perf_counter() - started
-        readings.append(Reading(case=case, unit="starts", count=1, seconds=spent, latency=spent))
-    others = machine.used_by_others(before, machine.read_busy(), _children_seconds() - used)
-    return Turn(name=name, readings=tuple(readings), others=others)
+def take_turn(name: str, case: str, command: Sequence[str], *, limit: float) -> Turn:
+    """Run a command once, from start to end."""
+    before, used = machine.read_busy(), _processor_seconds()
+    started = time.perf_counter()
+    try:
+        subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            text=True, errors="replace", timeout=limit, check=True,
+        )  # fmt: skip
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.strip().splitlines() or [f"ended with code {error.returncode}"]
+        return Turn(name=name, failure=said[-1])
+    except (subprocess.TimeoutExpired, OSError) as error:
+        return Turn(name=name, failure=str(error))
+    spent = time.perf_counter() - started
+    others = machine.used_by_others(before, machine.read_busy(), _processor_seconds() - used)
+    reading = Reading(case=case, unit="starts", count=1, seconds=spent, latency=spent)
+    return Turn(name=name, readings=(reading,), others=others)
 
 
 def race(
@@ -59,15 +59,22 @@ def race(
     repeats: int,
     limit: float,
     watch: Callable[[Turn], None] = lambda turn: None,
-) -> list[Turn]:
-    """Everybody once to warm the disk's cache, which is not counted, and then in turns."""
-    turns = []
+) -> dict[str, list[Turn]]:
+    """Turns by case. Everybody runs once to warm the disk's cache, which is not counted, and then in turns.
+
+    timed: commands by contender and case. What fails is told and not tried again.
+    """
+    turns: dict[str, list[Turn]] = {}
+    failed: set[tuple[str, str]] = set()
     for number in range(repeats + 1):
         for name, cases in timed.items():
-            turn = take_turn(name, cases, limit=limit)
-            if number > 0 or turn.failure:
-                turns.append(turn)
-                watch(turn)
+            for case in cases.keys() - {case for who, case in failed if who == name}:
+                turn = take_turn(name, case, cases[case], limit=limit)
+                if turn.failure is not None:
+                    failed.add((name, case))
+                if number > 0 or turn.failure is not None:
+                    turns.setdefault(case, []).append(turn)
+                    watch(turn)
     return turns
 
 
@@ -83,6 +90,7 @@ def footprint_of(contender: Contender) -> dict[str, Any]:
     return found
 
 
-def _children_seconds() -> float:
+def _processor_seconds() -> float:
+    """What this program and those that it started have computed."""
     spent = os.times()
     return spent.children_user + spent.children_system + spent.user + spent.system
