@@ -13,6 +13,7 @@ from clearformer.decoding.stop import FullBeam
 from clearformer.model.build import build
 from clearformer.model.config import PositionConfig
 from clearformer.model.families import transformer
+from clearformer.model.trace import trace
 from clearformer.text.train import TokenizerConfig, train_from
 from clearformer.translation import DecodingConfig
 from clearformer.translator import Translator, beam_config
@@ -62,6 +63,31 @@ def check_invariance(translator, sentences, config, sizes):
 @pytest.mark.parametrize("beam", [1, 4])
 def test_neither_batch_size_nor_order_changes_a_bit(translator, threads, beam):
     check_invariance(translator, texts(40), replace(SHORT, beam=beam), (2, 3, 7, 16, 64))
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_the_swift_path_says_what_the_readable_one_says(translator, beam):
+    """Whoever traces gets the readable path, and with it the same translations within rounding."""
+    config = replace(SHORT, beam=beam, nbest=beam)
+    swift = translator.alternatives(texts(30), config)
+    with trace(translator, only=["nothing of interest"]):
+        readable = translator.alternatives(texts(30), config)
+    for one, other in zip(swift, readable, strict=True):
+        assert [found.ids for found in one] == [found.ids for found in other]
+        for found, expected in zip(one, other, strict=True):
+            assert found.token_log_probs == pytest.approx(expected.token_log_probs, abs=1e-4)
+
+
+def test_a_trace_of_a_translation_shows_the_modules_at_work(translator):
+    with trace(translator, only=["decoder.layers.0.cross_attn.weights"]) as seen:
+        [found] = translator.translate("two dog plays", SHORT, beam=1)
+    assert len(seen.history("decoder.layers.0.cross_attn.weights")) >= len(found.ids)
+
+
+def test_a_large_model_is_left_to_torch_s_own_threads(translator, monkeypatch):
+    expected = translator.translate(texts(5), SHORT)
+    monkeypatch.setattr("clearformer.translator.SMALL", 0)
+    assert Translator(translator.bundle).translate(texts(5), SHORT) == expected
 
 
 @pytest.mark.soak

@@ -18,10 +18,13 @@ from clearformer.decoding.hypothesis import Hypothesis
 from clearformer.decoding.penalty import Average, Gnmt
 from clearformer.decoding.rules import Rules
 from clearformer.decoding.stop import FullBeam, Proved
+from clearformer.decoding.workers import side_by_side
 from clearformer.model.trace import trace, watcher
 from clearformer.steppers import Seq2SeqStepper, Source, pad_sources, stepper_for
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.translation import DecodingConfig, OnProgress, Translation, nothing, unwatched
+
+SMALL = 30_000_000  # parameters; the products of larger models are worth more than one thread each
 
 
 def beam_config(config: DecodingConfig) -> BeamConfig:
@@ -43,6 +46,7 @@ class Translator:
         self.markers = bundle.markers or usual_markers(self.source_tokenizer, self.target_tokenizer)
         self.readable = Seq2SeqStepper(self.model, bos=self.markers.start)
         self.stepper = stepper_for(self.model, bos=self.markers.start)
+        self._small = sum(weight.numel() for weight in self.model.parameters()) < SMALL
         position = bundle.config.decoder_position or bundle.config.position
         self.longest_target = bundle.config.max_len - 1 if position.kind == "learned" else sys.maxsize
 
@@ -70,12 +74,24 @@ class Translator:
         sources = self.encode([texts] if isinstance(texts, str) else list(texts), chosen)
         results: list[list[Translation]] = [[nothing()] for _ in sources]
         done = sum(not source for source in sources)
-        for rows in _batches([len(source) for source in sources], chosen.batch):
-            for row, found in zip(rows, self._search([sources[row] for row in rows], chosen), strict=True):
+        workers = self._workers()
+        fair = math.ceil((len(sources) - done) / workers)  # nobody sits idle while another has a large batch
+        batches = list(_batches([len(source) for source in sources], min(chosen.batch, max(fair, 1))))
+
+        def search(rows: list[int]) -> list[list[Hypothesis]]:
+            return self._search([sources[row] for row in rows], chosen)
+
+        answers = side_by_side(search, batches, workers) if self._small else map(search, batches)
+        for rows, answer in zip(batches, answers, strict=True):
+            for row, found in zip(rows, answer, strict=True):
                 results[row] = [self._present(hypothesis) for hypothesis in found]
             done += len(rows)
             on_progress(done, len(sources))
         return results
+
+    def _workers(self) -> int:
+        """How many batches at once: one a core, unless the model is large or somebody traces, who sees one thread."""
+        return torch.get_num_threads() if self._small and watcher() is None else 1
 
     def encode(self, texts: Sequence[str], config: DecodingConfig) -> list[list[int]]:
         """Source ids with their markers; an empty text has none, and is not worth asking the model about."""
