@@ -41,7 +41,7 @@ def read_config(keys: Keys) -> ModelConfig:
     """From a published config.json. Several groups of layers are refused: here all layers are one."""
     keys.must("num_hidden_groups", 1)
     keys.must("inner_group_num", 1)
-    keys.ignore("down_scale_factor", "gap_size", "net_structure_type", "num_memory_blocks", "layers_to_keep")
+    keys.ignore("down_scale_factor", "gap_size", "net_structure_type", "num_memory_blocks", "classifier_dropout")
     given = choices(keys)
     given["embedding"] = replace(given["embedding"], dim=keys.size("embedding_size"))
     config = albert(**sizes(keys), **given, head=_head(keys))

@@ -102,6 +102,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
         "rope_parameters": rope,
         "tie_word_embeddings": config.embedding.tie in ("all", "output"),
         "initializer_range": config.init_std or 0.02,
+        **({"classifier_dropout": config.head.dropout} if config.head.kind == "tags" else {}),
         **window,
     }
 
@@ -121,7 +122,11 @@ def names(config: ModelConfig) -> Table:
 
 def _head(keys: Keys, kind: str) -> HeadConfig:
     if kind in ("language-model", "states"):
+        keys.ignore("classifier_dropout")
         return HeadConfig(kind=kind)  # type: ignore[arg-type]
+    if kind == "tags":
+        return task_head(keys, kind, dropout=keys.rate("classifier_dropout", 0.1))
+    keys.ignore("classifier_dropout")
     return task_head(keys, kind, pool="last", class_bias=False)
 
 

@@ -1,0 +1,23 @@
+"""ViT beside its published implementation."""
+
+import pytest
+import transformers as hf
+
+from clearformer.interop.importer import read_hugging_face
+from interop.references import DIM, HEADS, HIDDEN, LAYERS, check, reference
+
+VIT = {
+    "hidden_size": DIM, "intermediate_size": HIDDEN, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS,
+    "image_size": 8, "patch_size": 4, "num_labels": 5,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["ViTForImageClassification", "ViTModel"])
+def test_agrees(kind, tmp_path):
+    check(reference(kind, hf.ViTConfig(**VIT)), tmp_path)
+
+
+def test_projections_without_bias_are_refused(tmp_path):
+    reference("ViTModel", hf.ViTConfig(**VIT, qkv_bias=False)).save_pretrained(tmp_path)
+    with pytest.raises(ValueError, match="qkv_bias is False, and only True is supported"):
+        read_hugging_face(tmp_path)
