@@ -19,6 +19,22 @@ def test_each_family_gets_the_markers_that_it_knows(desk):
         assert ids[-1] != special["eos"]  # a text that goes on has no end yet
 
 
+def test_a_start_symbol_that_the_tokenizer_does_not_put_there_is_put_there(bundles):
+    """Llama's vocabularies often leave it to the program; GPT-2 has one piece for both ends and no start."""
+    bundle = bundles["llama"]
+    special = bundle.tokenizer.special_ids
+
+    class Bare:
+        special_ids = special
+
+        def ids(self, texts, add_special=True):
+            return [[7, 8] for _ in texts]
+
+    assert Subject(bundle, "llama")._encode(Bare(), "the dog") == [special["bos"], 7, 8]
+    Bare.special_ids = {"bos": 5, "eos": 5}
+    assert Subject(bundle, "llama")._encode(Bare(), "the dog") == [7, 8]
+
+
 def test_a_run_is_the_model_s_own_forward_pass(desk):
     look = desk.subject.look("the dog", ())
     output = desk.subject.run(look)

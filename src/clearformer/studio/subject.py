@@ -89,8 +89,13 @@ class Subject:
         bare = tokenizer.ids([text.strip()], add_special=False)[0]
         if not bare:
             return []
-        ends = self.config.shape == "decoder" and ids[-1:] == [tokenizer.special_ids.get("eos")]
-        return ids[:-1] if ends else ids  # a text that goes on has no end yet
+        if self.config.shape != "decoder":
+            return ids
+        special = tokenizer.special_ids
+        if ids[-1] == special.get("eos"):
+            ids = ids[:-1]  # a text that goes on has no end yet
+        starts = "bos" in special and special["bos"] != special.get("eos")  # GPT-2 has one piece for both, and no start
+        return [special["bos"], *ids] if starts and ids[:1] != [special["bos"]] else ids
 
     def _check_text(self, text: str) -> None:
         if not self.reads_tokens:

@@ -34,10 +34,10 @@ class Matrix {
   measure() {
     const byCount = (size) => (size <= 12 ? 36 : size <= 20 ? 28 : size <= 32 ? 20 : size <= 64 ? 14 : 10);
     this.cellWidth = this.cell?.width ?? byCount(this.width);
-    this.cellHeight = this.cell?.height ?? Math.min(28, byCount(this.height));
+    this.cellHeight = this.cell?.height ?? Math.max(14, Math.min(28, byCount(this.height))); // rows of text must not touch
     const longest = (names) => Math.max(0, ...names.map((name) => [...name].reduce((sum, one) => sum + (one.codePointAt(0) > 0x2e7f ? 12 : 7), 0)));
     this.left = Math.max(Math.min(126, longest(this.rows) + 28), longest([this.rowAxis]) + 14);
-    this.numbered = this.columns.every((name) => /^\d*$/.test(name));
+    this.numbered = this.columns.every((name, place) => name === "" || name === String(place)); // features, not tokens
     this.top = this.numbered ? 34 : Math.min(96, longest(this.columns) * 0.75 + 14) + 18;
   }
 
