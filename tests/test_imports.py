@@ -40,6 +40,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "fast": FLOOR | {"text", "folder", "translation"},
     "engines": FLOOR | {"folder", "translation", "fast", "interop", "bundle", "translator"},
     "quantize": FLOOR | {"folder", "translation", "fast", "engines", "interop", "evaluation"},
+    "generator": FLOOR | {"model", "text", "decoding", "bundle", "steppers"},
+    "understanding": FLOOR | {"model", "text", "bundle", "steppers"},
     "recipe": FLOOR | {"model", "text", "data", "training", "translation"},
     "choose": FLOOR | {"model", "text", "data", "training", "recipe"},
 }
@@ -48,6 +50,7 @@ MAY_IMPORT |= {
     "run": EVERYTHING_BELOW,
     "doorway": EVERYTHING_BELOW | {"run"},
     "diagnosis": EVERYTHING_BELOW | {"run"},
+    "distillation": EVERYTHING_BELOW | {"run"},
     "serving": EVERYTHING_BELOW | {"run", "doorway"},
     "lab": EVERYTHING_BELOW | {"run", "doorway"},
     "bench": EVERYTHING_BELOW | {"run", "doorway"},

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from clearformer.bundle import Bundle
     from clearformer.bundle import save as save
-    from clearformer.doorway import load, train, translate
+    from clearformer.doorway import import_checkpoint, load, train, translate
     from clearformer.model.build import build
     from clearformer.model.config import ModelConfig
     from clearformer.model.presets import preset
@@ -17,13 +17,26 @@ if TYPE_CHECKING:
     from clearformer.text.tokenizer import Tokenizer
 
 __version__ = "0.1.0"
-__all__ = ["Bundle", "ModelConfig", "Tokenizer", "build", "load", "preset", "save", "trace", "train", "translate"]
+__all__ = [
+    "Bundle",
+    "ModelConfig",
+    "Tokenizer",
+    "build",
+    "import_checkpoint",
+    "load",
+    "preset",
+    "save",
+    "trace",
+    "train",
+    "translate",
+]
 
 _HOMES = {
     "Bundle": "bundle",
     "ModelConfig": "model.config",
     "Tokenizer": "text.tokenizer",
     "build": "model.build",
+    "import_checkpoint": "doorway",
     "load": "doorway",
     "preset": "model.presets",
     "save": "bundle",

@@ -10,8 +10,13 @@ from typing import TYPE_CHECKING, Any
 from clearformer.folder import DEFAULT_MODEL, find_model
 
 if TYPE_CHECKING:
+    from clearformer.bundle import Bundle
+    from clearformer.generator import Generator
     from clearformer.translation import Translation
     from clearformer.translator import Translator
+    from clearformer.understanding import Answerer, Classifier, Embedder, Tagger
+
+    Model = Translator | Generator | Classifier | Tagger | Answerer | Embedder
 
 
 def load(model: str | Path = DEFAULT_MODEL) -> "Translator":
@@ -20,6 +25,30 @@ def load(model: str | Path = DEFAULT_MODEL) -> "Translator":
     from clearformer.translator import Translator
 
     return Translator(bundle.load(find_model(model)))
+
+
+def import_checkpoint(source: str | Path, out: str | Path | None = None, *, family: str | None = None) -> "Model":
+    """Open a published checkpoint, ready to use; with `out`, also keep it there as a model folder.
+
+    Which verbs it has follows from its head: translate, generate, classify, tag, answer or embed.
+    """
+    from clearformer.interop import importer
+
+    found = importer.read_checkpoint(Path(source), family).bundle if out is None else None
+    return in_use(found or importer.import_checkpoint(Path(source), Path(str(out)), family))
+
+
+def in_use(made: "Bundle") -> "Model":
+    """A model behind the verbs of its head."""
+    from clearformer.generator import Generator
+    from clearformer.translator import Translator
+    from clearformer.understanding import Answerer, Classifier, Embedder, Tagger
+
+    kinds: dict[str, Any] = {"class": Classifier, "tags": Tagger, "span": Answerer, "states": Embedder}
+    shape, head = made.config.shape, made.config.head.kind
+    if head in kinds:
+        return kinds[head](made)  # type: ignore[no-any-return]
+    return Generator(made) if shape == "decoder" else Translator(made)
 
 
 def translate(texts: str | Sequence[str], model: str | Path = DEFAULT_MODEL, **choices: Any) -> "list[Translation]":

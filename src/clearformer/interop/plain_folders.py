@@ -12,7 +12,7 @@ import numpy as np
 import tokenizers
 import torch
 from numpy.typing import NDArray
-from tokenizers import decoders, models
+from tokenizers import decoders, models, processors
 from torch import Tensor
 
 from clearformer import storage
@@ -182,9 +182,9 @@ def _llama2c_tokenizer(path: Path, size: int) -> Tokenizer:
     proto = Proto(
         pieces=tuple(pieces), algorithm=2, byte_fallback=True, charsmap=b"", dummy_prefix=True, squeeze_spaces=False
     )
-    return Tokenizer.from_engine(
-        sentencepiece.unigram_or_bpe(proto), kind="bpe", special=SpecialTokens(bos="<s>", eos="</s>", unk="<unk>")
-    )
+    engine = sentencepiece.unigram_or_bpe(proto)
+    engine.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
+    return Tokenizer.from_engine(engine, kind="bpe", special=SpecialTokens(bos="<s>", eos="</s>", unk="<unk>"))
 
 
 def _llama2c_piece(number: int, text: str, score: float) -> Piece:

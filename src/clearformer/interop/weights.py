@@ -70,7 +70,7 @@ class Safetensors:
         self.shapes: dict[str, Shape] = {}
         for label, path in files.items():
             try:
-                opened = safe_open(path, framework="pt")
+                opened: Any = safe_open(path, framework="pt")
                 found = {name: tuple(opened.get_slice(name).get_shape()) for name in opened.keys()}  # noqa: SIM118
             except (SafetensorError, OSError, ValueError) as error:
                 raise ValueError(

@@ -56,6 +56,14 @@ class Encoding:
         return len(self.ids)
 
 
+@dataclass(frozen=True, slots=True)
+class Pair(Encoding):
+    """Two texts as one input. types: BERT's segment of each piece; second: whether it is of the second text."""
+
+    types: tuple[int, ...]
+    second: tuple[bool, ...]
+
+
 class Tokenizer:
     """A vocabulary and the rules to use it. Immutable, picklable, safe to share between threads.
 
@@ -94,6 +102,19 @@ class Tokenizer:
         """Cut a text into pieces; `add_special` puts the kind's markers around it (<bos> … <eos>, [CLS] … [SEP])."""
         self._check_text(text)
         return _encoding(self._engine.encode(text, add_special_tokens=add_special))
+
+    def encode_pair(self, first: str, second: str) -> Pair:
+        """Two texts with the kind's markers around and between them; offsets are positions in the text of each."""
+        self._check_text(first)
+        self._check_text(second)
+        found = self._engine.encode(first, second)
+        return Pair(
+            tuple(found.ids),
+            tuple(found.tokens),
+            tuple(found.offsets),
+            tuple(found.type_ids),
+            tuple(number == 1 for number in found.sequence_ids),
+        )
 
     def encode_batch(self, texts: Sequence[str], add_special: bool = True) -> list[Encoding]:
         """Encode many texts on all cores; the result of each is that of `encode`."""
