@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from clearformer.bundle import Bundle
 from clearformer.interop.names import Store, Table, bring, check, link
@@ -28,13 +29,24 @@ class Imported:
     notes: tuple[str, ...] = ()
 
 
+class _Undrawn(TorchFunctionMode):
+    """Leave out the drawing of first values, which a model without memory has no use for; it takes a second to load."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        draws = getattr(func, "__module__", None) == "torch.nn.init" or func in _DRAWS
+        return (args[0] if args else kwargs["tensor"]) if draws else func(*args, **(kwargs or {}))
+
+
+_DRAWS = (torch.Tensor.normal_, torch.Tensor.uniform_)
+
+
 def assemble(config: ModelConfig, table: Table, store: Store, prefix: str = "") -> tuple[nn.Module, dict[str, str]]:
     """A model with a checkpoint's weights, and what of the checkpoint was left aside.
 
     Names and shapes are compared with a model that has no memory yet, so a configuration that asks for more than the
     file holds is found before it costs anything.
     """
-    with torch.device("meta"):
+    with torch.device("meta"), _Undrawn():
         shapes = {name: tuple(tensor.shape) for name, tensor in weights_of(build(config)).items()}
     links = link(table.rules, shapes)
     wanted = {one.theirs for one in links} | table.copies.keys() | table.fixed.keys()

@@ -188,9 +188,10 @@ def _header(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Shape:
         version = np.lib.format.read_magic(file)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, _, dtype = read(file)
+        numbers = member.file_size - file.tell()
     if dtype.hasobject:
         raise ValueError(f"{member.filename} holds Python objects, which would have to be unpickled")
-    if math.prod(shape) * dtype.itemsize > member.file_size:
+    if math.prod(shape) * dtype.itemsize > numbers:
         raise ValueError(f"{member.filename} is shorter than its header says")
     return tuple(shape)
 
