@@ -452,3 +452,6 @@ def test_a_long_input_is_drawn_on_a_canvas_and_can_be_moved(page, bundles):
         page.locator(".matrix-window").focus()
         page.keyboard.press("ArrowDown")
         assert "→" in page.locator(".large .readout").inner_text()
+        page.get_by_label("Show the whole matrix").click()
+        window = page.locator(".matrix-window")
+        assert window.evaluate("(element) => element.scrollHeight <= element.clientHeight + 20")

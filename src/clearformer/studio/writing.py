@@ -19,10 +19,10 @@ from clearformer.decoding.ranking import top
 from clearformer.decoding.rules import Rules
 from clearformer.decoding.sampling import sample
 from clearformer.decoding.tree import BeamTree, Fate, Node, TreeRecorder
+from clearformer.generator import DecoderStepper
 from clearformer.serving.admission import Turns
 from clearformer.serving.refusal import Refused
 from clearformer.steppers import pad_sources, stepper_for
-from clearformer.studio.continuing import ContinuationStepper
 from clearformer.studio.packing import pack
 from clearformer.studio.seen import Seen
 from clearformer.studio.sites import sites_of
@@ -182,7 +182,7 @@ class Writer:
         rules = Rules(eos=eos, banned=banned)
         if not self.subject.has_target:
             longest = min(choices.max_new, self._room(self.subject.config.max_len, len(source)))
-            return ContinuationStepper(self.subject.model), source, rules, longest
+            return DecoderStepper(self.subject.model), [source], rules, longest
         assert self.subject.source_tokenizer is not None
         if self._stepper is None:
             self._stepper = stepper_for(self.subject.model, bos=self.subject.start_id)

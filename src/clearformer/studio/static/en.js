@@ -63,6 +63,9 @@ export const ENGLISH = {
   "figure.data": "The same as a table",
   "figure.table": "{title}, as a table",
   "figure.more": "The first {shown} of {all} rows; CSV and JSON have all of them.",
+  "matrix.nearer": "Nearer",
+  "matrix.farther": "Farther",
+  "matrix.whole": "Show the whole matrix",
   "matrix.hint": "Point at a cell, or press an arrow key, to read its number.",
 
   "translate.title.translate": "Translate",

@@ -10,6 +10,7 @@ import { largest } from "./tensor.js";
 const SHAPES_UP_TO = 48 * 48;
 const FONT = 12;
 const LEGEND = 46;
+const VIEW = 560; // height of the window on a large matrix
 
 // values: row-major; palette: "sequential" (0 … 1) or "diverging" (−max … max); rows and columns: short names;
 // rowAxis and columnAxis: what they are; onselect(row, column): a cell was chosen; onopen: chosen with Enter or a click.
@@ -26,7 +27,7 @@ class Matrix {
     this.limit = this.palette === "sequential" ? this.max ?? 1 : Math.max(1e-12, this.max ?? largest(this.values));
     this.measure();
     this.readout = h("p", { class: "readout", "aria-live": "polite" }, t("matrix.hint"));
-    const drawn = this.height * this.width <= SHAPES_UP_TO ? this.shapes() : [this.canvas(), this.legendAlone()];
+    const drawn = this.height * this.width <= SHAPES_UP_TO ? this.shapes() : [this.zoomButtons(), this.canvas(), this.legendAlone()];
     this.element = h("div", { class: "matrix" }, drawn, this.readout);
     if (this.selected) this.mark(...this.selected, { quiet: true });
   }
@@ -126,12 +127,13 @@ class Matrix {
   // --- on a canvas ---------------------------------------------------------------------------------------------------
 
   canvas() {
-    const full = [this.left + this.width * this.cellWidth + 12, this.top + this.height * this.cellHeight + 12];
+    if (!this.cell) this.cellWidth = this.cellHeight = 12;
     this.paper = document.createElement("canvas");
     this.paper.className = "matrix-canvas";
     this.pixels = this.paint();
-    const spacer = h("div", { class: "matrix-spacer", style: { width: `${full[0]}px`, height: `${full[1]}px` } }, this.paper);
-    this.window = h("div", { class: "matrix-window", tabindex: "0", role: "application", "aria-label": this.label, style: { height: `${Math.min(560, full[1] + 16)}px` } }, spacer);
+    this.spacer = h("div", { class: "matrix-spacer" }, this.paper);
+    this.window = h("div", { class: "matrix-window", tabindex: "0", role: "application", "aria-label": this.label }, this.spacer);
+    this.resize();
     let asked = false;
     const later = () => {
       if (asked) return;
@@ -150,6 +152,28 @@ class Matrix {
       return this.at(x + this.window.scrollLeft, y + this.window.scrollTop);
     });
     return this.window;
+  }
+
+  resize() {
+    const [width, height] = [this.left + this.width * this.cellWidth + 12, this.top + this.height * this.cellHeight + 12];
+    this.spacer.style.setProperty("width", `${width}px`);
+    this.spacer.style.setProperty("height", `${height}px`);
+    this.window.style.setProperty("height", `${Math.min(VIEW, height + 16)}px`);
+  }
+
+  // Nearer, farther, or so far that everything is in view.
+  zoomButtons() {
+    const zoom = (factor) => {
+      const [across, down] = [this.window.scrollLeft / this.cellWidth, this.window.scrollTop / this.cellHeight];
+      this.cellWidth = Math.max(0.5, Math.min(48, this.cellWidth * factor));
+      this.cellHeight = Math.max(0.5, Math.min(48, this.cellHeight * factor));
+      this.resize();
+      this.window.scrollTo(across * this.cellWidth, down * this.cellHeight);
+      this.drawView();
+    };
+    const whole = () => zoom(Math.min((this.window.clientWidth - this.left - 24) / (this.width * this.cellWidth), (VIEW - this.top - 32) / (this.height * this.cellHeight)));
+    const button = (text, name, action) => h("button", { type: "button", class: "quiet", "aria-label": t(name), title: t(name), onclick: action }, text);
+    return h("div", { class: "zoom" }, button("−", "matrix.farther", () => zoom(1 / 1.5)), button("+", "matrix.nearer", () => zoom(1.5)), button("⤢", "matrix.whole", whole));
   }
 
   // One pixel a cell; drawing it enlarged is a single quick operation.

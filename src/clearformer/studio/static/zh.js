@@ -63,6 +63,9 @@ export const CHINESE = {
   "figure.data": "以表格查看",
   "figure.table": "{title}，表格形式",
   "figure.more": "共 {all} 行，这里显示前 {shown} 行；CSV 和 JSON 中有全部内容。",
+  "matrix.nearer": "放大",
+  "matrix.farther": "缩小",
+  "matrix.whole": "显示整个矩阵",
   "matrix.hint": "指向一个格子或按方向键，即可读出它的数值。",
 
   "translate.title.translate": "翻译",
