@@ -76,3 +76,13 @@ def test_an_inexpressible_model_is_refused_by_name(tmp_path: Path):
     with pytest.raises(ValueError, match="its positions are alibi"):
         quantize.quantize(tmp_path / "model", tmp_path / "small", ["a"], ["b"])
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_shortlist_narrows_what_may_be_said(folder: Path, tmp_path: Path):
+    given = texts(12)
+    pairs = (texts(50, seed=5), ["snow dog"] * 50)
+    quantize.quantize(folder, tmp_path / "small", given, given, limit=100, pairs=pairs, config=SHORT)
+    assert read_description(tmp_path / "small")["ctranslate2"]["shortlist"] is True
+    translator = open_translator(tmp_path / "small")
+    allowed = set(translator.target_tokenizer.ids(["snow dog"], add_special=False)[0])
+    assert {number for one in translator.translate(given, SHORT) for number in one.ids} <= allowed

@@ -6,15 +6,16 @@ smaller one is kept only if its score stays within the limit.
 
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from clearformer.engines import converted, open_translator
 from clearformer.evaluation.translation import score_translations
 from clearformer.fast import FastTranslator
-from clearformer.folder import read_description
-from clearformer.interop.to_ctranslate2 import Quantization, convert
+from clearformer.folder import load_tokenizers, read_description
+from clearformer.interop.to_ctranslate2 import Quantization, convert, token_names
+from clearformer.shortlist import learn
 from clearformer.translation import DecodingConfig, OnProgress, unwatched
 
 LIMIT = 0.5  # BLEU that may be lost
@@ -51,10 +52,14 @@ def quantize(
     *,
     limit: float = LIMIT,
     quantization: Quantization = "int8",
+    pairs: tuple[Sequence[str], Sequence[str]] | None = None,
     config: DecodingConfig | None = None,
     on_progress: OnProgress = unwatched,
 ) -> Comparison:
-    """Write a model folder in fewer bits for the fast engine, or, where it loses more than `limit` BLEU, nothing."""
+    """Write a model folder in fewer bits for the fast engine, or, where it loses more than `limit` BLEU, nothing.
+
+    pairs: sentences with their translations, from which a vocabulary shortlist is learned.
+    """
     if out.exists():
         raise ValueError(f"{out} exists already; choose another name or remove it")
     if len(sources) != len(references) or not sources:
@@ -64,7 +69,7 @@ def quantize(
     total = 2 * len(sources)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as aside:
         small = Path(aside) / "model"
-        convert(folder, small, quantization=quantization)
+        convert(folder, small, quantization=quantization, shortlist=None if pairs is None else _learner(folder, pairs))
         chosen = config or DecodingConfig()
         before = measure(converted(folder), sources, references, language, chosen, lambda n, _: on_progress(n, total))
         after = measure(small, sources, references, language, chosen, lambda n, _: on_progress(len(sources) + n, total))
@@ -76,6 +81,20 @@ def quantize(
             )
         small.rename(out)
     return found
+
+
+def _learner(folder: Path, pairs: tuple[Sequence[str], Sequence[str]]) -> Callable[[Path], None]:
+    """What writes the shortlist of a model folder's vocabularies."""
+    model = read_description(folder)["model"]
+    source, target = load_tokenizers(folder)
+    ends = (source.eos_id,)  # as every source has it
+    learned = learn(
+        [[*row, *ends] for row in source.ids(list(pairs[0]), add_special=False)],
+        target.ids(list(pairs[1]), add_special=False),
+    )
+    names = token_names(source, model["vocab_size"])
+    target_names = token_names(target, model.get("target_vocab_size") or model["vocab_size"])
+    return lambda path: learned.write(path, names, target_names)
 
 
 def measure(

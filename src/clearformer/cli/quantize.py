@@ -15,6 +15,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_test_set(parser)
     parser.add_argument("--limit", type=float, default=0.5, help="BLEU that may be lost (0.5)")
     parser.add_argument("--beam", type=int, default=4, help="hypotheses kept at each step (4)")
+    parser.add_argument(
+        "--shortlist",
+        type=Path,
+        nargs=2,
+        metavar=("SOURCE", "TARGET"),
+        help="training files, to learn which target tokens a source token may become: fewer to choose from is faster",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -37,6 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
             sources,
             references,
             limit=arguments.limit,
+            pairs=_pairs(arguments.shortlist),
             config=DecodingConfig(beam=arguments.beam),
             on_progress=show,
         )
@@ -49,3 +57,9 @@ def run(arguments: argparse.Namespace) -> None:
     print(f"sentences/s  {before.sentences_per_second:>10.1f} {after.sentences_per_second:>10.1f}")
     print(f"BLEU         {before.bleu:>10.2f} {after.bleu:>10.2f}   over {found.sentences} sentences")
     print(f"clearformer translate --model {arguments.out} uses it")
+
+
+def _pairs(files: list[Path] | None) -> tuple[list[str], list[str]] | None:
+    from clearformer.text.doctor import read_lines
+
+    return None if files is None else (list(read_lines(files[0])), list(read_lines(files[1])))
