@@ -17,7 +17,7 @@ from clearformer.decoding.beam import BeamConfig, beam_search
 from clearformer.decoding.hypothesis import Hypothesis
 from clearformer.decoding.penalty import Average, Gnmt
 from clearformer.decoding.rules import Rules
-from clearformer.decoding.stop import FullBeam, Proved
+from clearformer.decoding.stop import FullBeam, Proved, StopRule
 from clearformer.decoding.workers import side_by_side
 from clearformer.model.trace import trace, watcher
 from clearformer.steppers import Seq2SeqStepper, Source, pad_sources, stepper_for
@@ -30,8 +30,8 @@ SMALL = 30_000_000  # parameters; the products of larger models are worth more t
 def beam_config(config: DecodingConfig) -> BeamConfig:
     """The settings of a translation in the words of the search."""
     penalty = {"average": Average, "gnmt": Gnmt}[config.penalty](config.alpha)
-    stop = {"full": FullBeam, "proved": Proved}[config.stop]()
-    return BeamConfig(beam=config.beam, nbest=config.nbest, penalty=penalty, stop=stop)
+    stops: dict[str, StopRule] = {"full": FullBeam(), "proved": Proved()}
+    return BeamConfig(beam=config.beam, nbest=config.nbest, penalty=penalty, stop=stops[config.stop])
 
 
 class Translator:

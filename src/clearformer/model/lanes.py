@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-ROW_BLOCK = 8  # matrix kernels treat each row alike when there are whole blocks of them
+ROW_BLOCK = 4  # matrix kernels treat each row alike when there are whole blocks of them
 
 
 @dataclass
@@ -28,6 +28,7 @@ class Lanes:
     length: int = 0  # L
     step: int = 0
     bias: Tensor | None = None  # R L, zero where a row sees a slot, the lowest number elsewhere; None: all see all
+    _own: Tensor | None = None  # the bias on the newest slots, the same at every step
 
     @property
     def rows(self) -> int:
@@ -41,7 +42,7 @@ class Lanes:
             self._widen()
         kept = self.kept[:, :, : self.count]
         if self.bias is not None:
-            self.bias = torch.cat((self.bias, self._own()), dim=1)
+            self.bias = torch.cat((self.bias, self._own_slots()), dim=1)
         keys, values = kept.flatten(2, 3)[:, :, :, : self.length].unbind(1)
         bias = None if self.bias is None else self.bias.view(self.count, 1, self.width, self.length)
         return kept[:, :, :, :, start : self.length], keys, values, bias
@@ -83,11 +84,13 @@ class Lanes:
         self.kept = _room_like(old, self.count, 1 << (self.length - 1).bit_length())
         self.kept[..., :used, :] = old[:, :, : self.count, :, :used]
 
-    def _own(self) -> Tensor:
+    def _own_slots(self) -> Tensor:
         """Of the slots being written, each row sees its own: R W."""
-        lowest = torch.finfo(self.kept.dtype).min
-        others = self.kept.new_full((self.width, self.width), lowest).fill_diagonal_(0.0)
-        return others.repeat(self.count, 1)
+        if self._own is None or self._own.shape != (self.rows, self.width):
+            lowest = torch.finfo(self.kept.dtype).min
+            others = self.kept.new_full((self.width, self.width), lowest).fill_diagonal_(0.0)
+            self._own = others.repeat(self.count, 1)
+        return self._own
 
 
 def _room_like(kept: Tensor, count: int, room: int) -> Tensor:

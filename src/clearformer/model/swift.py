@@ -99,12 +99,12 @@ class SwiftDecoder:
         assert isinstance(decoder, Decoder)
         self._model, self._decoder = model, decoder
         self._front: TokenFrontend = decoder.front  # type: ignore[assignment]
-        self._weights = list(model.parameters())
+        self._weights = [*decoder.parameters(), *model.head.parameters()]
         self._marks = _marks(self._weights)
         self._layers = [SwiftLayer.of(layer) for layer in decoder.layers]  # type: ignore[arg-type]
-        self._norm = _function(decoder.norm)
+        self._front_norm, self._norm = _function(self._front.norm), _function(decoder.norm)
         self._heads: int = decoder.layers[0].self_attn.heads.count  # type: ignore[union-attr, assignment]
-        self._places: list[Tensor | None] = []  # what the position scheme adds at each step
+        self._places: dict[int, Tensor | None] = {}  # what the position scheme adds at each step
 
     def stale(self) -> bool:
         """Whether the model's weights are others, or have been written to, since they were captured."""
@@ -152,15 +152,17 @@ class SwiftDecoder:
 
     def _embed(self, tokens: Tensor, step: int) -> Tensor:
         """What the front end makes of a token at this step: R D."""
-        while len(self._places) <= step:
-            here = torch.tensor([len(self._places)], device=tokens.device)
-            self._places.append(self._front.position.embed(here))
-        x = F.embedding(tokens, self._front.embed.weight).mul_(self._front.scale)
-        place = self._places[step]
-        if place is not None:
-            x += place.to(x.dtype)
-        normed: Tensor = self._front.norm(x)
-        return normed
+        x = F.embedding(tokens, self._front.embed.weight)
+        place = self._place(step, x)
+        x = x.mul_(self._front.scale) if place is None else torch.add(place, x, alpha=self._front.scale)
+        return x if self._front_norm is None else self._front_norm(x)
+
+    def _place(self, step: int, x: Tensor) -> Tensor | None:
+        """What the position scheme adds at this step, 1 D: worked out once, by whichever thread comes first."""
+        if step not in self._places:
+            place = self._front.position.embed(torch.tensor([step], device=x.device))
+            self._places[step] = None if place is None else place.to(x.dtype)
+        return self._places[step]
 
     def _split(self, x: Tensor, parts: int) -> Tensor:
         """Cut into keys and values, and into heads: N S (parts H K) -> parts N H S K."""
