@@ -421,7 +421,7 @@ def test_every_figure_has_its_table(page, address):
         settled(page)
         for figure in page.locator("figure").all():
             figure.locator("details.data summary").last.click()
-            assert figure.locator("details.data tbody tr").count() > 0
+            figure.locator("details.data tbody tr").first.wait_for()  # filled when it opens
 
 
 def test_the_offline_page_walks_without_a_server(page, desks, tmp_path):

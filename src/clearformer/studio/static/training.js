@@ -23,6 +23,7 @@ export function trainingPage(model, leave) {
   const attention = h("div", {});
   let timer = 0;
   let left = false;
+  let drawn = "";
   leave(() => {
     left = true;
     clearTimeout(timer);
@@ -37,14 +38,19 @@ export function trainingPage(model, leave) {
         return;
       }
       if (chosen.runs === null || !chosen.runs.some((id) => runs.some((run) => run.id === id))) chosen.runs = [(runs.find((run) => !run.finished) ?? runs.at(-1)).id];
-      replace(list, chooser(runs, () => refresh({ whole: true })));
+      if (whole || !list.contains(document.activeElement)) replace(list, chooser(runs, () => refresh({ whole: true })));
       const found = await Promise.all(chosen.runs.map((id) => ask(`/api/runs/${id}`, null, { fresh: true })));
       if (left) return;
+      const state = JSON.stringify(found.map((run) => [run.id, run.step, run.finished]));
+      const changed = whole || state !== drawn; // whoever reads a table should not lose it for nothing
+      drawn = state;
       const open = [...figures.querySelectorAll("details")].map((details) => details.open);
-      replace(figures, h("div", { class: "charts" }, CURVES.map(([name, log]) => curve(name, log, found))));
-      figures.querySelectorAll("details").forEach((details, place) => {
-        details.open = open[place] ?? false;
-      });
+      if (changed) {
+        replace(figures, h("div", { class: "charts" }, CURVES.map(([name, log]) => curve(name, log, found))));
+        figures.querySelectorAll("details").forEach((details, place) => {
+          details.open = open[place] ?? false;
+        });
+      }
       if (whole) {
         replace(samples, sampleTable(found));
         replace(attention, overCheckpoints(model, found));
