@@ -86,6 +86,12 @@ def test_the_copy_is_made_once_beside_the_folder(folder: Path, own_cache: Path):
     storage.verify(folder)  # the model folder itself is as it was
 
 
+def test_a_package_is_left_as_it_was_installed(folder: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(engines, "shipped_models", lambda: folder.parent)
+    assert converted(folder).parent == own_cache
+    assert [path.name for path in folder.parent.iterdir()] == ["toy"]
+
+
 def test_other_weights_make_another_copy(folder: Path):
     before = read_description(converted(folder))["ctranslate2"]["made_from"]
     bundle.save(small(init_std=0.2), folder)

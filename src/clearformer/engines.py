@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from clearformer import storage
 from clearformer.fast import FastTranslator, reasons_against
-from clearformer.folder import DEFAULT_MODEL, ENGINE_LAYOUT, find_model, fingerprint, read_description
+from clearformer.folder import DEFAULT_MODEL, ENGINE_LAYOUT, find_model, fingerprint, read_description, shipped_models
 from clearformer.translation import DecodingConfig
 
 if TYPE_CHECKING:
@@ -54,7 +54,9 @@ def converted(folder: Path) -> Path:
     """The folder for ctranslate2 that belongs to a model folder, made if it is not there or not of this one."""
     storage.verify(folder)
     wanted = fingerprint(folder)
-    places = [folder.parent / f".{folder.resolve().name}.ctranslate2", cache_folder() / "ctranslate2" / wanted[:32]]
+    places = [cache_folder() / "ctranslate2" / wanted[:32]]
+    if folder.resolve().parent != shipped_models().resolve():  # a package is left as it was installed
+        places.insert(0, folder.parent / f".{folder.resolve().name}.ctranslate2")
     for place in places:
         if _is_made_from(place, wanted):
             return place
@@ -67,7 +69,8 @@ def converted(folder: Path) -> Path:
             log.debug("%s", error)
             continue
         return place
-    raise OSError(f"neither {places[0].parent} nor {places[1].parent} can be written to; set XDG_CACHE_HOME")
+    tried = " nor ".join(str(place.parent) for place in places)
+    raise OSError(f"neither {tried} can be written to; set XDG_CACHE_HOME")
 
 
 def _convert(folder: Path, place: Path) -> None:

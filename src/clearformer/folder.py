@@ -23,7 +23,7 @@ def find_model(model: str | Path) -> Path:
         if not (path / "config.json").exists() and (path / "model" / "config.json").exists():
             raise ValueError(f"{path} is the folder of a run; its model is {path / 'model'}")
         return path
-    models = Path(str(resources.files("clearformer") / "models"))
+    models = shipped_models()
     shipped = sorted(path.name for path in models.iterdir() if path.is_dir()) if models.is_dir() else []
     if str(model) in shipped:
         return models / str(model)
@@ -32,6 +32,11 @@ def find_model(model: str | Path) -> Path:
         f"there is no model folder {model} ({ships}); train one with `clearformer train sample`, "
         "then give --model runs/sample/model"
     )
+
+
+def shipped_models() -> Path:
+    """The folder of the package's own models, which nobody writes to."""
+    return Path(str(resources.files("clearformer") / "models"))
 
 
 def read_description(folder: Path) -> dict[str, Any]:
