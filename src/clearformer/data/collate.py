@@ -43,11 +43,11 @@ class Batch(_Movable):
     target_keep: Tensor  # B T
     tokens: int  # real tokens in target_out: what a summed loss is divided by
 
-    def split(self, count: int) -> list["Batch"]:
+    def split(self, count: int) -> list[Batch]:
         """Deal the rows out like cards; each part is as wide as its own longest row. Fewer parts than rows at most."""
         return [self._rows(slice(start, None, count)) for start in range(min(count, len(self.source)))]
 
-    def _rows(self, rows: slice) -> "Batch":
+    def _rows(self, rows: slice) -> Batch:
         source_keep, target_keep = self.source_keep[rows], self.target_keep[rows]
         wide, high = int(source_keep.sum(dim=1).max()), int(target_keep.sum(dim=1).max())  # padding stands on the right
         return Batch(
