@@ -1,60 +1,42 @@
-"""What `make demo` shows: attention by hand, a model that learns where to look while you watch, what models cost."""
+"""What `make demo` shows: the English–German model that ships, at work, and where it looked while it wrote."""
 
 import time
 
-import torch
-from attention_by_hand import KEYS, by_package
-from backwards import learn, small_model, write
-
 import clearformer as cf
-from clearformer.model.account import account
 
-SHADES = "·░▒▓█"
-
-
-def marks() -> None:
-    print("1. Attention is a weighted average\n")
-    print(
-        "   D's chemistry mark is unknown. A, B and C have 0.5, 0.1 and 0.5. D's other marks are most like A's, least"
-    )
-    print("   like B's. How much should each of them count?\n")
-    print("   " + " " * 44 + "".join(f"{name:>7}" for name in KEYS) + "   guess")
-    for label, scale in (
-        ("softmax(q·k), as study notes compute it", 1.0),
-        ("softmax(q·k / √d), as the paper has it", 0.5),
-    ):
-        weights, mark = by_package(scale)
-        print(f"   {label:44}" + "".join(f"{weight:7.2f}" for weight in weights) + f"{mark:8.2f}")
+SENTENCES = [
+    "Two dogs play in the snow.",
+    "Where is the train station?",
+    "I would like a cup of coffee, please.",
+    "My sister has lived in Hamburg for three years.",
+    "The weather was so bad that we stayed at home.",
+]
+SHADES = " ·░▒▓█"
 
 
-def backwards(word: str) -> None:
-    print("\n2. A Transformer learns where to look\n")
-    print(
-        "   One layer, four heads; it is shown random letters and has to write them backwards. Training ...", flush=True
-    )
-    model, started = small_model(), time.perf_counter()
-    right, seconds = learn(model), time.perf_counter() - started
-    written, weights = write(model, word)
-    print(
-        f"   {seconds:.0f} seconds later it gets {right:.0%} of words right that it has never seen: {word} -> {written}"
-    )
-    print("   A row for each letter it wrote, a column for each it read; dark is where it looked:\n")
-    print("       " + " ".join(f"{letter:2}" for letter in word))
-    for letter, row in zip(written, weights.mean(dim=0).tolist(), strict=True):
-        print(f"     {letter} " + " ".join(2 * SHADES[min(4, int(5 * weight))] for weight in row))
+def translations(model) -> None:
+    print("English to German, on this computer, by the model that ships with the package\n")
+    started = time.perf_counter()
+    for sentence, found in zip(SENTENCES, model.translate(SENTENCES), strict=True):
+        print(f"   {sentence:50} {found.text}")
+    print(f"\n   {len(SENTENCES)} sentences in {time.perf_counter() - started:.2f} seconds")
 
 
-def costs(*presets: str) -> None:
-    print("\n3. The models of the papers, counted without being built\n")
-    for name in presets:
-        found = account(cf.preset(name))
-        print(f"   {name:10}{found.total:>16,} parameters{found.bytes / 1e9:9.1f} GB")
+def alignment(model, sentence) -> None:
+    found = model.translate(sentence)[0]
+    read = model.source_tokenizer.encode(sentence, add_special=False).pieces
+    weights = model.align(sentence, found.ids)
+    print("\nWhere it looked: a row for each piece it wrote, a column for each it read, dark is much\n")
+    print(" " * 14 + "".join(f"{piece.strip()[:7]:8}" for piece in read))
+    for piece, row in zip(found.tokens, weights.tolist(), strict=False):  # a row more: the end of the sentence
+        cells = "".join(f"{4 * SHADES[min(5, int(6 * weight))]:8}" for weight in row[: len(read)])
+        print(f"   {piece.strip():11}{cells}".rstrip())
 
 
 if __name__ == "__main__":
-    torch.manual_seed(2017)
-    torch.set_num_threads(1)  # tensors this small lose time to more threads
-    marks()
-    backwards("desserts")
-    costs("base", "bert-base", "gpt2", "gpt3")
-    print("\nNext: .venv/bin/clearformer inspect base; then docs/README.md, which says where to read on.")
+    model = cf.load("en-de")
+    translations(model)
+    alignment(model, SENTENCES[0])
+    print('\nNext: .venv/bin/clearformer translate "Good morning!"')
+    print("      .venv/bin/clearformer studio          every number behind this, in a browser")
+    print("      .venv/bin/clearformer train sample    a model of your own, in a few minutes")
