@@ -1,6 +1,6 @@
 # Two commands for everybody: `make demo` and `make test`. The rest is for people who change the code.
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick check lint format bench soak setup wheel clean
+.PHONY: help demo test browser quick check lint format bench soak setup wheel clean
 
 PYTHON ?= python3
 VENV   := .venv
@@ -47,8 +47,15 @@ setup: $(VENV)/.installed-test  ## create .venv with everything a developer need
 demo: $(VENV)/.installed-core  ## install what is needed and show the main job
 	@$(BIN)/python examples/demo.py
 
-test: $(VENV)/.installed-test lint  ## every check that CI runs
+test: $(VENV)/.installed-test lint browser  ## every check that CI runs
 	@$(BIN)/python -m pytest -m "not soak"
+
+# The pages are tested in a real browser where one can be had; elsewhere those tests say why they are left out.
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || { \
+	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Adding Chromium for the browser tests ..." \
+	  && { apt-get install -y -qq chromium || { apt-get update -qq && apt-get install -y -qq chromium; }; } >/dev/null 2>&1; } \
+	|| echo "There is no Chromium here: the browser tests will be left out."
 
 quick: $(VENV)/.installed-test  ## the tests that take seconds
 	@$(BIN)/python -m pytest -m "not soak and not slow" -x
