@@ -181,7 +181,7 @@ def run(size: str, arguments: argparse.Namespace) -> list[Result]:
         name = "greedy" if beam == 1 else f"beam {beam}"
         results += race(f"{size}, {name}, batch {BATCH}", ways, batches, arguments.rounds)
         for one in alone:
-            results += race(f"{size}, {name}, one sentence of {len(one)}", ways, [one], arguments.rounds)
+            results += race(f"{size}, {name}, one sentence of {len(one[0])}", ways, [one], arguments.rounds)
     return results
 
 

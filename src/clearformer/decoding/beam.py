@@ -105,12 +105,15 @@ def beam_search(
             step.record_candidates(candidates, ends, accepted, kept, config.beam)
             step.record_stops(settled, finished.rule.verdict)
 
-        places = close_ranks(~settled)
-        rows = (places * beam.width).unsqueeze(1) + candidates.slots.gather(1, kept)[places]
-        rows = rows.flatten().to(device)
+        parents = candidates.slots.gather(1, kept)
+        parents += torch.arange(len(parents)).unsqueeze(1) * beam.width
+        beam = grown
+        if bool(settled.any()):
+            places = close_ranks(~settled)
+            parents, beam = parents[places], grown.select(places)
+        rows = parents.flatten().to(device)
         if len(rows) and not torch.equal(rows, torch.arange(len(tokens), device=device)):
             state = state.select(rows)
-        beam = grown.select(places)
         tokens = beam.tokens[:, :, -1].flatten().to(device)
     return finished.nbest()
 
