@@ -1,0 +1,36 @@
+"""Tags from the command line: one a word, however many pieces the word was cut into."""
+
+import json
+
+import pytest
+
+from clearformer.cli.main import main
+from cli.readers import reader
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return reader(tmp_path_factory.mktemp("tags"), "tags")
+
+
+def test_a_line_a_word_and_a_blank_line_between_texts(model, capsys):
+    capsys.readouterr()
+    assert main(["tag", "two dogs play", "the snow", "--model", model]) == 0
+    first, second = capsys.readouterr().out.split("\n\n")
+    assert [line.split("\t")[0] for line in first.splitlines()] == ["two", "dogs", "play"]
+    assert [line.split("\t")[0] for line in second.splitlines()] == ["the", "snow"]
+
+
+def test_places_lead_back_to_the_text(model, capsys):
+    capsys.readouterr()
+    text = "Two  dogs."
+    assert main(["tag", text, "--model", model, "--json"]) == 0
+    for tag in json.loads(capsys.readouterr().out)["tags"]:
+        assert text[tag["start"] : tag["end"]] == tag["word"]
+        assert tag["label"] in ("calm", "wild", "odd")
+
+
+def test_a_model_for_another_task_is_refused(tmp_path, capsys):
+    model = reader(tmp_path, "span")
+    assert main(["tag", "dogs", "--model", model]) == 1
+    assert "this model's head is for span, not for tags" in capsys.readouterr().err
