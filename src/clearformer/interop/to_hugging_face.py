@@ -91,6 +91,8 @@ def architecture(config: ModelConfig) -> str:
     word, start = WORDS[config.family]
     if word == "bart" and config.norm.place == "pre":
         start = "MBart"
+    if word == "marian" and config.norm.place == "pre":
+        return "PegasusForConditionalGeneration"
     if word == "llama" and config.attention.window is not None:
         start = "Mistral"
     if config.head.kind == "class":
@@ -213,7 +215,11 @@ def _write_texts(aside: Path, found: Bundle) -> None:
     if markers is not None:
         known = target.special_ids
         unsaid = {known[role] for role in ("pad", "bos", "unk") if role in known} - {target.eos_id}
-        settings_of_search |= {"bad_words_ids": [[number] for number in sorted(unsaid)], "num_beams": 4}
+        settings_of_search |= {
+            "bad_words_ids": [[number] for number in sorted(unsaid)],
+            "num_beams": 4,
+            "max_length": 256,
+        }
         settings_of_search |= {"forced_bos_token_id": markers.forced[0]} if markers.forced else {}
     if found.config.head.kind == "language-model" and found.config.shape != "encoder":
         storage.write_json(aside / "generation_config.json", settings_of_search)

@@ -115,7 +115,7 @@ class Arrays:
                 array = arrays[name]
         except (zipfile.BadZipFile, ValueError, OSError, EOFError) as error:
             raise ValueError(f"{self._path}: {name} cannot be read ({_first_line(error)}); get it anew") from None
-        return torch.from_numpy(np.ascontiguousarray(array))
+        return torch.from_numpy(np.asarray(array, order="C"))
 
 
 class Renamed:

@@ -21,6 +21,10 @@ def test_agrees(tmp_path):
     check(reference("MarianMTModel", hf.MarianConfig(**MARIAN)), tmp_path)
 
 
+def test_pegasus_has_the_norms_in_front(tmp_path):
+    check(reference("PegasusForConditionalGeneration", hf.PegasusConfig(**MARIAN)), tmp_path)
+
+
 @torch.no_grad()
 def test_a_table_for_each_side(tmp_path):
     config = hf.MarianConfig(**MARIAN, share_encoder_decoder_embeddings=False, decoder_vocab_size=VOCAB - 3)

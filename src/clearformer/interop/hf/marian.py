@@ -1,4 +1,5 @@
-"""Marian (Junczys-Dowmunt et al., 2018), the family of the OPUS-MT translators.
+"""Marian (Junczys-Dowmunt et al., 2018), the family of the OPUS-MT translators, and Pegasus (Zhang et al., 2020), which
+has the same parts with the norms in front.
 
 It is the 2017 model with its waves in halves. A model with alternating waves is the same model with its features in
 another order, so `as_marian` can hand it over without changing a number.
@@ -11,19 +12,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from clearformer.interop.hf.bart import PREFIX, shared, sizes, stacks, tied, written
+from clearformer.interop.hf.bart import PREFIX, STACKS, shared, sizes, stacks, tied, written
 from clearformer.interop.keys import Keys
 from clearformer.interop.names import Rule, Table
-from clearformer.model.config import EmbeddingConfig, ModelConfig, PositionConfig
+from clearformer.model.config import EmbeddingConfig, ModelConfig, NormConfig, PositionConfig
 from clearformer.model.families import marian
 from clearformer.model.positions import SplitSinusoidal
 
-MODEL_TYPES = ("marian",)
+MODEL_TYPES = ("marian", "pegasus")
 
 
 def read_config(keys: Keys) -> ModelConfig:
     """From a published config.json."""
-    for key, value in (("normalize_before", False), ("normalize_embedding", False), ("add_final_layer_norm", False)):
+    before = keys.plain.get("model_type") == "pegasus"
+    for key, value in (("normalize_before", before), ("normalize_embedding", False), ("add_final_layer_norm", before)):
         keys.must(key, value)
     keys.must("static_position_embeddings", True)
     keys.ignore("classif_dropout", "classifier_dropout", "extra_pos_embeddings")
@@ -36,6 +38,7 @@ def read_config(keys: Keys) -> ModelConfig:
         target_vocab_size=target if own else None,
         max_len=keys.size("max_position_embeddings"),
         position=PositionConfig(kind="split-sinusoidal"),
+        norm=NormConfig(place="pre" if before else "post"),
         embedding=EmbeddingConfig(scale=keys.flag("scale_embedding", False), tie="output" if own else "all"),
     )
     keys.finish()
@@ -45,6 +48,10 @@ def read_config(keys: Keys) -> ModelConfig:
 def write_config(config: ModelConfig) -> dict[str, Any]:
     """To a config.json that opens there."""
     own = config.embedding.tie == "output"
+    if config.norm.place == "pre":
+        if own:
+            raise ValueError("Pegasus has one table for both sides, and this model has two")
+        return {"model_type": "pegasus", "static_position_embeddings": True, **written(config)}
     return {
         "model_type": "marian",
         "share_encoder_decoder_embeddings": not own,
@@ -63,10 +70,11 @@ def names(config: ModelConfig) -> Table:
         Rule("decoder.front.embed", f"{prefix}decoder.embed_tokens"),
         Rule("head.bias", "final_logits_bias", shape=(1, config.target_vocab_size or config.vocab_size)),
     ]
+    norms = [Rule(f"{stack}.norm", f"{prefix}{stack}.layer_norm") for stack in STACKS]
     return Table(
-        [*stacks(prefix, config.norm.place), *(embeds if own else shared(config, prefix))],
+        [*norms, *stacks(prefix, config.norm.place), *(embeds if own else shared(config, prefix))],
         copies={"lm_head.weight": f"{prefix}decoder.embed_tokens.weight"} if own else tied(prefix),
-        fixed={f"{prefix}{stack}.embed_positions.weight": split_waves for stack in ("encoder", "decoder")},
+        fixed={f"{prefix}{stack}.embed_positions.weight": split_waves for stack in STACKS},
     )
 
 

@@ -1,0 +1,72 @@
+"""Small trained models in formats of their own give the outputs that were published with them."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from clearformer.generator import Generator
+from clearformer.interop.importer import read_checkpoint
+from clearformer.interop.plain_folders import recognise
+from clearformer.translator import Translator
+
+pytestmark = pytest.mark.corpora
+CLOSE = 2.5e-5  # 2e-5, and half a unit of the fifth decimal, which is the last one printed
+
+
+@pytest.fixture(scope="module")
+def pretrained():
+    return Path(os.environ["CLEARFORMER_DATA"]) / "pretrained"
+
+
+def golden(folder):
+    return json.loads((folder / "golden.json").read_text(encoding="utf-8"))
+
+
+def test_the_published_story_comes_out_word_for_word(pretrained):
+    folder = pretrained / "stories260K"
+    expected = golden(folder)
+    generator = Generator(read_checkpoint(folder).bundle)
+    with torch.inference_mode():
+        first = generator.model(torch.tensor([expected["start"]]))[0, -1]
+    wanted = torch.tensor(expected["logits_after_bos"])
+    torch.testing.assert_close(first[: len(wanted)], wanted, atol=1e-4, rtol=1e-4)
+    ids = expected["greedy_ids"]
+    written = [choice.token for choice in generator.choices(ids[:1], max_new=len(ids) - 1)]
+    assert [*ids[:1], *written][: len(ids)] == ids
+
+
+def test_names_are_spelt_as_the_engine_spelt_them(pretrained):
+    folder = pretrained / "transliteration-ar-en"
+    translator = Translator(read_checkpoint(folder).bundle)
+    for item in golden(folder)["items"]:
+        [greedy] = translator.translate(item["source"], beam=1)
+        assert greedy.text == item["greedy"]
+        assert greedy.score == pytest.approx(item["greedy_score"], abs=CLOSE)
+        [found] = translator.alternatives(item["source"], beam=4, nbest=4)
+        assert [one.text for one in found] == [text for text, _ in item["beam4"]]
+        assert [one.score for one in found] == pytest.approx([score for _, score in item["beam4"]], abs=CLOSE)
+
+
+def test_reactions_are_read_as_the_chemists_model_reads_them(pretrained):
+    folder = pretrained / "albert-rxn"
+    expected = golden(folder)
+    model = read_checkpoint(folder).bundle.model
+    tokens = torch.tensor([expected["ids"]])
+    with torch.inference_mode():
+        states, logits = model.encode(tokens).states, model(tokens)
+    torch.testing.assert_close(states[0, 0, :8], torch.tensor(expected["last_hidden_cls_first8"]), atol=2e-4, rtol=1e-4)
+    assert logits[0].argmax(-1).tolist() == expected["argmax_all"]
+
+
+def test_a_file_that_ends_early_is_refused(pretrained, tmp_path):
+    shutil.copytree(pretrained / "stories260K", tmp_path / "short")
+    file = tmp_path / "short" / "stories260K.bin"
+    file.write_bytes(file.read_bytes()[:-100])
+    reader = recognise(tmp_path / "short")
+    assert reader is not None
+    with pytest.raises(ValueError, match="its sizes ask for"):
+        reader(tmp_path / "short")
