@@ -103,6 +103,7 @@ class SwiftDecoder:
         self._marks = _marks(self._weights)
         self._layers = [SwiftLayer.of(layer) for layer in decoder.layers]  # type: ignore[arg-type]
         self._front_norm, self._norm = _function(self._front.norm), _function(decoder.norm)
+        self._packed = _pack(model.head.table)  # type: ignore[arg-type]
         self._heads: int = decoder.layers[0].self_attn.heads.count  # type: ignore[union-attr, assignment]
         self._places: dict[int, Tensor | None] = {}  # what the position scheme adds at each step
 
@@ -147,8 +148,15 @@ class SwiftDecoder:
             x = layer.around_ffn.leave(x, F.linear(y, *layer.down))
         if self._norm is not None:
             x = self._norm(x)
-        logits: Tensor = self._model.head(x)
-        return logits[:rows]
+        return self._score(x)[:rows] if self._packed is None else self._score(x[:rows])
+
+    def _score(self, x: Tensor) -> Tensor:
+        """A score for every token of the vocabulary: R V."""
+        states, table, bias = self._model.head.projection(x)  # type: ignore[operator]
+        if self._packed is None:
+            return F.linear(states, table, bias)
+        logits: Tensor = torch.ops.mkldnn._linear_pointwise(states, self._packed, bias, "none", [], "")
+        return logits
 
     def _embed(self, tokens: Tensor, step: int) -> Tensor:
         """What the front end makes of a token at this step: R D."""
@@ -231,6 +239,21 @@ def _stack(*parts: Affine) -> Affine:
         return Affine(weight, None)
     biases = [part.weight.new_zeros(len(part.weight)) if part.bias is None else part.bias for part in parts]
     return Affine(weight, torch.cat(biases))
+
+
+def _pack(table: Tensor) -> Tensor | None:
+    """The output table as oneDNN reads it, or None where there is no oneDNN.
+
+    It is the largest matrix of a step by far, and multiplied by few rows: reading it in order, without repacking it
+    each time, halves the time of that product. A row's bits do not depend on the number of rows there.
+    """
+    fitting = table.device.type == "cpu" and table.dtype == torch.float32
+    if not fitting or not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
+        return None
+    if not hasattr(torch.ops.mkldnn, "_reorder_linear_weight"):  # meant for torch's own compiler, so it may go one day
+        return None
+    packed: Tensor = torch.ops.mkldnn._reorder_linear_weight(table.detach())
+    return packed
 
 
 def _around(residual: Residual) -> Around:
