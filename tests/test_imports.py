@@ -43,8 +43,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "quantize": FLOOR | {"folder", "translation", "fast", "engines", "interop", "evaluation", "shortlist"},
     "generator": FLOOR | {"model", "text", "decoding", "bundle", "steppers"},
     "understanding": FLOOR | {"model", "text", "bundle", "steppers"},
-    "recipe": FLOOR | {"model", "text", "data", "training", "translation"},
-    "choose": FLOOR | {"model", "text", "data", "training", "recipe"},
+    "recipe": FLOOR | {"model", "text", "folder", "data", "training", "translation"},
+    "choose": FLOOR | {"model", "text", "folder", "data", "training", "recipe"},
 }
 EVERYTHING_BELOW = set(MAY_IMPORT)
 MAY_IMPORT |= {

@@ -6,17 +6,23 @@ from dataclasses import replace
 import pytest
 import torch
 
-from clearformer import run, storage
-from clearformer.bundle import Bundle
+from clearformer import bundle, run, storage
+from clearformer.bundle import Bundle, Markers
 from clearformer.data.collate import collate_pairs
 from clearformer.data.corpora import CorpusError
+from clearformer.interop.importer import import_checkpoint
 from clearformer.model.build import build
+from clearformer.model.families import FAMILIES
+from clearformer.model.weights import weights_of
 from clearformer.recipe import DataConfig, model_config, read_recipe
 from clearformer.training.distributed import Ranks
 from clearformer.training.loop import Loop
 from clearformer.training.loss import cross_entropy
 from clearformer.training.record import read_records
+from clearformer.translator import Translator
 from flows.numbers import write_recipe
+from interop.folders import write
+from interop.spm import train_marian
 
 SHORT = ("training.steps=2", "training.save_every=1", "training.validate_every=2", "training.log_every=1")
 
@@ -223,3 +229,41 @@ def test_every_step_is_logged_once(recipe, tmp_path):
     run.train(recipe, tmp_path / "out", base=tmp_path)
     records = read_records(tmp_path / "out" / "metrics.jsonl")
     assert [(record["kind"], record["step"]) for record in records] == [("train", 1), ("train", 2), ("validation", 2)]
+
+
+def test_a_run_goes_on_from_a_model_folder(recipe, tmp_path):
+    """Its vocabulary and weights are that model's: without a step's worth of learning it says what that model says."""
+    first = run.train(recipe, tmp_path / "first", base=tmp_path)
+    still = replace(recipe.training, schedule=replace(recipe.training.schedule, kind="constant", peak=1e-12))
+    again = replace(recipe, model={"from": "first/model", "dropout": {"residual": 0.0}}, training=still)
+    second = bundle.load(run.train(again, tmp_path / "second", base=tmp_path))
+    begun = bundle.load(first)
+    assert second.tokenizer == begun.tokenizer
+    assert second.config == replace(begun.config, dropout=second.config.dropout)
+    assert second.config.dropout.residual == 0.0
+    before, after = weights_of(begun.model), weights_of(second.model)
+    assert max(float((before[name] - after[name]).abs().max()) for name in before) < 1e-6
+
+
+def test_a_run_goes_on_from_an_imported_marian(recipe, tmp_path):
+    """Marian's decoder begins with padding; so does every target of the run, and the finished folder says the same."""
+    folder = tmp_path / "published"
+    folder.mkdir()
+    ids = train_marian(folder)
+    config = FAMILIES["marian"](vocab_size=len(ids), dim=16, hidden_dim=16, layers=1, heads=2)
+    write(folder, "marian", "MarianMTModel", config, decoder_start_token_id=ids["<pad>"], pad_token_id=ids["<pad>"])
+    import_checkpoint(folder, tmp_path / "imported")
+    finished = run.train(replace(recipe, model={"from": "imported"}), tmp_path / "run", base=tmp_path)
+    translator = Translator(bundle.load(finished))
+    assert translator.markers.start == ids["<pad>"]
+    assert translator.target_tokenizer == bundle.load(tmp_path / "imported").target_tokenizer
+    assert translator.translate("one two", beam=1, max_extra=1)[0].ids is not None
+
+
+def test_a_model_with_other_markers_cannot_go_on(recipe, tmp_path):
+    first = run.train(recipe, tmp_path / "first", base=tmp_path)
+    made = replace(bundle.load(first), markers=Markers(before_source=(1,), after_source=(2,), start=1))
+    bundle.save(made, tmp_path / "other")
+    with pytest.raises(ValueError, match="puts other markers around its texts"):
+        run.train(replace(recipe, model={"from": "other"}), tmp_path / "second", base=tmp_path)
+    assert not (tmp_path / "second").exists()

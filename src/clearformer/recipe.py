@@ -1,7 +1,7 @@
 """A recipe: everything that decides what a training run does, as one TOML file.
 
 The sections are the configurations of the folders that do the work. `[model]` names a preset and lays values over it;
-the vocabulary size comes from the vocabulary itself.
+the vocabulary size comes from the vocabulary itself. `model.from` names a model folder to go on from instead.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from clearformer import settings
+from clearformer.folder import read_description
 from clearformer.model.config import ModelConfig
 from clearformer.model.families import FAMILIES
 from clearformer.model.presets import PRESETS, preset
@@ -85,6 +86,10 @@ def find_recipe(name: str) -> Path:
 def model_config(values: Mapping[str, Any], *, vocab_size: int, target_vocab_size: int | None) -> ModelConfig:
     """The `[model]` section as a configuration: a preset or a family, with the section's other values over it."""
     rest = dict(values)
+    if (start := rest.pop("from", None)) is not None:  # sizes and vocabulary are that model's; dropout may be ours
+        return settings.parse(
+            ModelConfig, _merge(read_description(Path(start))["model"], rest), f"[model] from {start}"
+        )
     name, family = rest.pop("preset", None), rest.pop("family", None)
     if name is not None:
         base = settings.to_plain(preset(name))

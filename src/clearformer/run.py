@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from clearformer import __version__, bundle, settings, storage
-from clearformer.bundle import Bundle
+from clearformer.bundle import Bundle, Markers
 from clearformer.data import fetch
 from clearformer.data.batching import BatchingConfig, DataPlan
 from clearformer.data.collate import Batch, collate_pairs
@@ -29,8 +29,10 @@ from clearformer.data.locks import only_one
 from clearformer.data.shards import Manifest, ShardedPairs
 from clearformer.data.tokenise import Encoder, OnProgress, prepare
 from clearformer.evaluation.translation import quick_bleu, tokenisation
+from clearformer.folder import load_tokenizers, read_description
 from clearformer.model.build import build
-from clearformer.model.weights import put_weights
+from clearformer.model.config import ModelConfig
+from clearformer.model.weights import put_weights, weights_of
 from clearformer.recipe import DataConfig, Recipe, model_config
 from clearformer.text.doctor import Severity, examine, read_lines
 from clearformer.text.tokenizer import Tokenizer
@@ -45,7 +47,7 @@ from clearformer.training.optimiser import average
 from clearformer.training.projected_loss import projected_cross_entropy
 from clearformer.training.schedule import make_schedule
 from clearformer.training.signals import Stop
-from clearformer.translator import Translator
+from clearformer.translator import Translator, usual_markers
 
 log = logging.getLogger(__name__)
 
@@ -64,6 +66,7 @@ def train(
     """Train as the recipe says; returns the finished model folder. base: where relative file names start from."""
     if not resume and (out / "checkpoints").exists():
         raise ValueError(f"{out} holds a run already; go on with --resume, or choose another --out")
+    recipe = going_on(recipe, base)
     data = locate(recipe.data, base)  # before anything is made on disk
     keep_freed_memory()
     ranks = Ranks()
@@ -95,7 +98,7 @@ def _train(
     torch.manual_seed(recipe.training.seed)
     made = Bundle(
         config=config,
-        model=build(config).to(ranks.device),
+        model=begin(recipe, config).to(ranks.device),
         tokenizer=source,
         target_tokenizer=None if recipe.joint else target,
         provenance=_provenance(recipe),
@@ -116,6 +119,31 @@ def _train(
         finish(recipe, made, loop, out / "model")
     ranks.wait()
     return out / "model"
+
+
+def going_on(recipe: Recipe, base: Path) -> Recipe:
+    """A recipe that goes on from a model folder, with the folder's own vocabulary and its whole name.
+
+    Text is framed here as x + eos and bos + y, so a model that expects other markers is refused.
+    """
+    if "from" not in recipe.model:
+        return recipe
+    folder = (base / str(recipe.model["from"])).resolve()
+    described = read_description(folder)
+    source, target = load_tokenizers(folder)
+    markers = described.get("markers")
+    if markers is not None and settings.parse(Markers, markers, str(folder)) != usual_markers(source, target):
+        raise ValueError(f"{folder} puts other markers around its texts than training does here; it cannot go on")
+    joint = described.get("target_tokenizer") is None
+    return replace(recipe, model={**recipe.model, "from": str(folder)}, joint=joint)
+
+
+def begin(recipe: Recipe, config: ModelConfig) -> nn.Module:
+    """The model before its first step: freshly drawn, or as a folder has it."""
+    model = build(config)
+    if "from" in recipe.model:
+        put_weights(model, weights_of(bundle.load(Path(recipe.model["from"])).model))
+    return model
 
 
 @contextmanager
@@ -210,14 +238,15 @@ def check(corpus: JoinedFiles) -> None:
 
 
 def vocabularies(recipe: Recipe, data: Files, folder: Path, *, anew: bool) -> tuple[Tokenizer, Tokenizer]:
-    """Learn the vocabularies from the training text, or take those that this run made before."""
+    """Learn the vocabularies from the training text, or take those of the model to go on from, or of this run."""
     names = ["joint"] if recipe.joint else ["source", "target"]
     if anew or not folder.exists():
         sources, targets = ([getattr(part, side) for part in data.train.parts] for side in ("source", "target"))
         sides = [sources + targets] if recipe.joint else [sources, targets]
         with storage.new_folder(folder) as aside:
-            for name, files in zip(names, sides, strict=True):
-                made = train_from(recipe.vocabulary, _Lines(files))
+            given = load_tokenizers(Path(recipe.model["from"])) if "from" in recipe.model else None
+            for place, (name, files) in enumerate(zip(names, sides, strict=True)):
+                made = train_from(recipe.vocabulary, _Lines(files)) if given is None else given[place]
                 made.save(aside / f"{name}.json")
                 storage.write_json(aside / f"{name}.facts.json", made.facts())
     storage.verify(folder)

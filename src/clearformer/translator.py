@@ -105,11 +105,21 @@ class Translator:
         return beam_search(
             self.stepper if watcher() is None else self.readable,  # whoever traces wants to see the modules at work
             pad_sources(sources, self._padding()),
-            rules=Rules(eos=target.eos_id, banned=_unsayable(target), no_repeat_ngram=config.no_repeat_ngram),
+            rules=Rules(eos=target.eos_id, banned=self._unsayable(), no_repeat_ngram=config.no_repeat_ngram),
             config=beam_config(config),
             max_len=[min(config.longest(len(source)), self.longest_target) for source in sources],
             prefixes=[self.markers.forced] * len(sources) if self.markers.forced else None,
         )
+
+    def _unsayable(self) -> tuple[int, ...]:
+        """What no translation consists of: special tokens, and rows of the table that the vocabulary has no piece for.
+
+        A vocabulary need not have all of them, and may end with its padding.
+        """
+        known, config = self.target_tokenizer.special_ids, self.bundle.config
+        special = {known[role] for role in ("pad", "bos", "unk") if role in known} - {self.target_tokenizer.eos_id}
+        rows = config.target_vocab_size or config.vocab_size
+        return (*sorted(special), *range(self.target_tokenizer.vocab_size, rows))
 
     def _padding(self) -> int:
         """What fills a rectangle; nobody looks at it, so any id will do where the vocabulary has none for it."""
@@ -178,12 +188,6 @@ class Translator:
 def usual_markers(source: Tokenizer, target: Tokenizer) -> Markers:
     """How models that are trained here are asked: a source ends with <eos>, a target begins with <bos>."""
     return Markers(after_source=(source.eos_id,), start=target.bos_id)
-
-
-def _unsayable(target: Tokenizer) -> tuple[int, ...]:
-    """What no translation consists of; a vocabulary need not have all of it, and may end with its padding."""
-    known = target.special_ids
-    return tuple(sorted({known[role] for role in ("pad", "bos", "unk") if role in known} - {target.eos_id}))
 
 
 def _batches(lengths: list[int], size: int) -> Iterator[list[int]]:

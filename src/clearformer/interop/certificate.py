@@ -8,6 +8,7 @@ import contextlib
 import importlib
 import importlib.util
 import logging
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -301,7 +302,9 @@ def _quiet() -> Iterator[None]:
     reports.set_verbosity_error()
     reports.disable_progress_bar()
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
     finally:
         reports.set_verbosity(level)
 

@@ -37,7 +37,7 @@ SPELT: dict[str, dict[str, str]] = {
         "sep": "</s>",
         "mask": "<mask>",
     },
-    "t5": {"pad": "<pad>", "eos": "</s>", "unk": "<unk>"},
+    "t5": {"pad": "<pad>", "bos": "<pad>", "eos": "</s>", "unk": "<unk>"},  # its decoder begins with padding
     "albert": {
         "bos": "[CLS]",
         "eos": "[SEP]",
@@ -48,7 +48,7 @@ SPELT: dict[str, dict[str, str]] = {
         "mask": "[MASK]",
     },
     "llama": {"bos": "<s>", "eos": "</s>", "unk": "<unk>"},
-    "marian": {"pad": "<pad>", "eos": "</s>", "unk": "<unk>"},
+    "marian": {"pad": "<pad>", "bos": "<pad>", "eos": "</s>", "unk": "<unk>"},  # and so does Marian's
 }
 SPELT |= {"distilbert": SPELT["bert"], "bart": SPELT["roberta"], "whisper": SPELT["gpt2"]}
 _PREFIX_SPACE = ("roberta", "bart")
