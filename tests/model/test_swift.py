@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from clearformer.model.config import AttentionConfig, EmbeddingConfig, HeadConfig, NormConfig
-from clearformer.model.swift import _pack, capture
+from clearformer.model.swift import Affine, capture
 from model.specimens import VOCAB, padded, sentences, specimen
 
 VARIANTS = {
@@ -30,9 +30,10 @@ def test_every_step_of_a_search_equals_the_full_pass(variant):
     check_a_search(variant)
 
 
-def test_so_it_does_without_a_packed_table(monkeypatch):
-    monkeypatch.setattr("clearformer.model.swift._pack", lambda table: None)
-    check_a_search("2017")
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_so_it_does_with_packed_weights(variant, monkeypatch):
+    monkeypatch.setattr("clearformer.model.swift.LARGE", 0)
+    check_a_search(variant)
 
 
 @torch.inference_mode()
@@ -105,13 +106,14 @@ def test_it_is_stale_once_a_weight_was_written_or_replaced():
 
 
 @pytest.mark.parametrize("width", [32, 128, 512])
-def test_a_packed_table_gives_a_row_the_same_bits_in_any_number_of_rows(width):
-    table, states = torch.randn(1003, width), torch.randn(64, width)
-    packed = _pack(table)
-    if packed is None:
-        pytest.skip("this torch has no oneDNN, so the table is multiplied as it lies")
-    together = torch.ops.mkldnn._linear_pointwise(states, packed, None, "none", [], "")
-    torch.testing.assert_close(together, states @ table.mT, rtol=1e-4, atol=1e-4)
+@torch.inference_mode()
+def test_packed_weights_give_a_row_the_same_bits_in_any_number_of_rows(width, monkeypatch):
+    monkeypatch.setattr("clearformer.model.swift.LARGE", 0)
+    weight, bias, x = torch.randn(1003, width), torch.randn(1003), torch.randn(64, width)
+    affine = Affine.of(weight, bias)
+    if not affine.packed:
+        pytest.skip("this torch has no oneDNN, so weights are multiplied as they lie")
+    together = affine(x)
+    torch.testing.assert_close(together, x @ weight.mT + bias, rtol=1e-4, atol=1e-4)
     for count in (1, 2, 3, 4, 5, 7, 8, 16, 33):
-        alone = torch.ops.mkldnn._linear_pointwise(states[:count], packed, None, "none", [], "")
-        assert torch.equal(alone, together[:count])
+        assert torch.equal(affine(x[:count]), together[:count])

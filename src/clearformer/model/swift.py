@@ -14,7 +14,6 @@ R rows, D model width, H heads, K head width, V vocabulary; lanes: see `lanes.py
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -30,13 +29,29 @@ from clearformer.model.view import Memory
 
 Function = Callable[[Tensor], Tensor]
 FIRST_ROOM = 64  # slots of a lane to begin with
+LARGE = 200_000  # numbers in a weight that is worth packing; calling oneDNN takes a little longer than calling MKL
 
 
-class Affine(NamedTuple):
-    """The two arguments of a linear layer."""
+@dataclass(frozen=True)
+class Affine:
+    """A linear layer. Large weights are packed once as oneDNN reads them, where there is a oneDNN: MKL repacks them at
+    every call, which for few rows takes as long as the product. A row's bits do not depend on the number of rows there.
+    """
 
     weight: Tensor
     bias: Tensor | None
+    packed: bool = False
+
+    @classmethod
+    def of(cls, weight: Tensor, bias: Tensor | None) -> "Affine":
+        packed = _pack(weight)
+        return cls(weight, bias) if packed is None else cls(packed, bias, packed=True)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        if not self.packed:
+            return F.linear(x, self.weight, self.bias)
+        y: Tensor = torch.ops.mkldnn._linear_pointwise(x, self.weight, self.bias, "none", [], "")
+        return y
 
 
 @dataclass(frozen=True)
@@ -78,15 +93,15 @@ class SwiftLayer:
         assert isinstance(ffn, FeedForward)
         return cls(
             around_self=_around(layer.self_attn_residual),
-            qkv=_stack(_scaled_query(own), _affine(own.k_proj), _affine(own.v_proj)),
-            self_out=_affine(own.out_proj),
+            qkv=_join(_parts(own.q_proj, _scale(own)), _parts(own.k_proj), _parts(own.v_proj)),
+            self_out=_join(_parts(own.out_proj)),
             around_cross=_around(layer.cross_attn_residual),
-            cross_q=_scaled_query(cross),
-            cross_kv=_stack(_affine(cross.k_proj), _affine(cross.v_proj)),
-            cross_out=_affine(cross.out_proj),
+            cross_q=_join(_parts(cross.q_proj, _scale(cross))),
+            cross_kv=_join(_parts(cross.k_proj), _parts(cross.v_proj)),
+            cross_out=_join(_parts(cross.out_proj)),
             around_ffn=_around(layer.ffn_residual),
-            up=_affine(ffn.up_proj),
-            down=_affine(ffn.down_proj),
+            up=_join(_parts(ffn.up_proj)),
+            down=_join(_parts(ffn.down_proj)),
             activation=ffn.activation,
         )
 
@@ -103,7 +118,7 @@ class SwiftDecoder:
         self._marks = _marks(self._weights)
         self._layers = [SwiftLayer.of(layer) for layer in decoder.layers]  # type: ignore[arg-type]
         self._front_norm, self._norm = _function(self._front.norm), _function(decoder.norm)
-        self._packed = _pack(model.head.table)  # type: ignore[arg-type]
+        self._table = Affine.of(model.head.table.detach(), model.head.bias)  # type: ignore[arg-type, operator]
         self._heads: int = decoder.layers[0].self_attn.heads.count  # type: ignore[union-attr, assignment]
         self._places: dict[int, Tensor | None] = {}  # what the position scheme adds at each step
 
@@ -114,7 +129,7 @@ class SwiftDecoder:
     def start(self, memory: Memory) -> Lanes:
         """Project the sources for every layer, once. memory: N sentences."""
         count, slots, _ = memory.states.shape
-        projected = torch.stack([self._split(F.linear(memory.states, *layer.cross_kv), 2) for layer in self._layers])
+        projected = torch.stack([self._split(layer.cross_kv(memory.states), 2) for layer in self._layers])
         bias = projected.new_zeros(count, 1, 1, slots)
         if memory.keep is not None:
             bias.masked_fill_(~memory.keep[:, None, None], torch.finfo(bias.dtype).min)
@@ -133,30 +148,23 @@ class SwiftDecoder:
         into = gathered[:rows].view(n, w, self._heads, -1).transpose(1, 2)  # N H W K
         parts = zip(self._layers, fresh, keys, values, source_keys, source_values, strict=True)
         for layer, new, k, v, source_k, source_v in parts:
-            y = F.linear(layer.around_self.enter(x), *layer.qkv)
+            y = layer.qkv(layer.around_self.enter(x))
             qkv = y[:rows].view(n, w, 3, self._heads, -1).permute(2, 0, 3, 1, 4)  # 3 N H W K
             new.copy_(qkv[1:])
             _attend(qkv[0], k, v, bias, into)
-            x = layer.around_self.leave(x, F.linear(gathered, *layer.self_out))
+            x = layer.around_self.leave(x, layer.self_out(gathered))
 
-            y = F.linear(layer.around_cross.enter(x), *layer.cross_q)
+            y = layer.cross_q(layer.around_cross.enter(x))
             q = y[:rows].view(n, w, self._heads, -1).transpose(1, 2)
             _attend(q, source_k, source_v, source_bias, into)
-            x = layer.around_cross.leave(x, F.linear(gathered, *layer.cross_out))
+            x = layer.around_cross.leave(x, layer.cross_out(gathered))
 
-            y = layer.activation(F.linear(layer.around_ffn.enter(x), *layer.up))
-            x = layer.around_ffn.leave(x, F.linear(y, *layer.down))
+            y = layer.activation(layer.up(layer.around_ffn.enter(x)))
+            x = layer.around_ffn.leave(x, layer.down(y))
         if self._norm is not None:
             x = self._norm(x)
-        return self._score(x)[:rows] if self._packed is None else self._score(x[:rows])
-
-    def _score(self, x: Tensor) -> Tensor:
-        """A score for every token of the vocabulary: R V."""
-        states, table, bias = self._model.head.projection(x)  # type: ignore[operator]
-        if self._packed is None:
-            return F.linear(states, table, bias)
-        logits: Tensor = torch.ops.mkldnn._linear_pointwise(states, self._packed, bias, "none", [], "")
-        return logits
+        states, _, _ = self._model.head.projection(x[:rows] if self._table.packed else x)  # type: ignore[operator]
+        return self._table(states)[:rows]
 
     def _embed(self, tokens: Tensor, step: int) -> Tensor:
         """What the front end makes of a token at this step: R D."""
@@ -221,38 +229,36 @@ def _whole_blocks(tokens: Tensor) -> Tensor:
     return tokens if missing == 0 else torch.cat((tokens, tokens[-1:].expand(missing)))
 
 
-def _affine(linear: nn.Linear) -> Affine:
-    return Affine(linear.weight.detach(), None if linear.bias is None else linear.bias.detach())
+def _parts(linear: nn.Linear, scale: float = 1.0) -> tuple[Tensor, Tensor | None]:
+    """Weight and bias, times a scale."""
+    weight, bias = linear.weight.detach(), None if linear.bias is None else linear.bias.detach()
+    return (weight, bias) if scale == 1.0 else (weight * scale, None if bias is None else bias * scale)
 
 
-def _scaled_query(attention: Attention) -> Affine:
-    """The query's projection with the scale of the scores in it."""
-    scale = attention.heads.key_dim**-0.5 if attention.scale is None else attention.scale
-    weight, bias = _affine(attention.q_proj)
-    return Affine(weight * scale, None if bias is None else bias * scale)
+def _scale(attention: Attention) -> float:
+    """What the scores are multiplied by: here the query's projection is."""
+    return attention.heads.key_dim**-0.5 if attention.scale is None else attention.scale
 
 
-def _stack(*parts: Affine) -> Affine:
-    """Several projections of one input as one; a missing bias is a bias of zeros where others have one."""
-    weight = torch.cat([part.weight for part in parts])
-    if all(part.bias is None for part in parts):
-        return Affine(weight, None)
-    biases = [part.weight.new_zeros(len(part.weight)) if part.bias is None else part.bias for part in parts]
-    return Affine(weight, torch.cat(biases))
+def _join(*parts: tuple[Tensor, Tensor | None]) -> Affine:
+    """Projections of one input as one; a missing bias is a bias of zeros where others have one."""
+    if len(parts) == 1:
+        return Affine.of(*parts[0])
+    weight = torch.cat([weight for weight, _ in parts])
+    if all(bias is None for _, bias in parts):
+        return Affine.of(weight, None)
+    biases = [weight.new_zeros(len(weight)) if bias is None else bias for weight, bias in parts]
+    return Affine.of(weight, torch.cat(biases))
 
 
-def _pack(table: Tensor) -> Tensor | None:
-    """The output table as oneDNN reads it, or None where there is no oneDNN.
-
-    It is the largest matrix of a step by far, and multiplied by few rows: reading it in order, without repacking it
-    each time, halves the time of that product. A row's bits do not depend on the number of rows there.
-    """
-    fitting = table.device.type == "cpu" and table.dtype == torch.float32
+def _pack(weight: Tensor) -> Tensor | None:
+    """A large weight as oneDNN reads it; None where it is small or there is no oneDNN."""
+    fitting = weight.device.type == "cpu" and weight.dtype == torch.float32 and weight.numel() >= LARGE
     if not fitting or not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
         return None
     if not hasattr(torch.ops.mkldnn, "_reorder_linear_weight"):  # meant for torch's own compiler, so it may go one day
         return None
-    packed: Tensor = torch.ops.mkldnn._reorder_linear_weight(table.detach())
+    packed: Tensor = torch.ops.mkldnn._reorder_linear_weight(weight)
     return packed
 
 
