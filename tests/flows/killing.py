@@ -43,7 +43,7 @@ def _train(folder: Path, out: Path, changes: tuple[str, ...], poison: frozenset[
 
     def poisoned_loss(model: Any, batch: Any, **options: Any) -> Any:
         loss = real_loss(model, batch, **options)
-        place = torch.initial_seed() // 1009 - recipe.training.seed * 1_000_003  # the loop seeds by it
+        place = torch.initial_seed() // (1_009 * 1_013) - recipe.training.seed * 1_000_003  # the loop seeds by it
         return loss._replace(total=loss.total * torch.nan) if place in poison else loss
 
     run.translation_loss = poisoned_loss

@@ -13,7 +13,6 @@ from flows.numbers import write_recipe
 # 600 pairs in batches of 400 tokens: an epoch is nine micro-batches, so 24 steps of two pass the end of five of them.
 EVERYTHING = (
     "training.accumulate=2",
-    "training.lanes=2",
     "training.r_drop=1.0",
     "training.optimiser.ema=0.9",
     "training.average=2",
@@ -84,6 +83,7 @@ VARIANTS = {
     "plain": ((), ()),
     "accumulation": (("training.accumulate=3",), ()),
     "two passes": (("training.r_drop=1.0",), ()),
+    "lanes": (("training.lanes=2",), ()),
     "averages": (("training.optimiser.ema=0.9", "training.average=3"), ()),
     "rollbacks": (("training.spike=50.0",), (6, 11, 12, 13, 14, 15, 19, 20)),
     "everything": (EVERYTHING, POISON),

@@ -17,7 +17,7 @@ from clearformer.training.signals import Stop
 from flows.numbers import write_recipe
 
 CHANGES = (
-    "training.steps=360",
+    "training.steps=480",
     "training.save_every=60",
     "training.validate_every=120",
     "training.log_every=20",
@@ -58,13 +58,13 @@ def test_the_folder_of_a_run_holds_everything_that_it_promises(trained):
     assert model == out / "model"
     storage.verify(model)
     resolved = tomllib.loads((out / "recipe.toml").read_text(encoding="utf-8"))
-    assert resolved["training"]["steps"] == 360
+    assert resolved["training"]["steps"] == 480
     assert read_recipe(out / "recipe.toml").training == read_recipe(folder / "numbers.toml", CHANGES).training
     records = read_records(out / "metrics.jsonl")
     train = [record for record in records if record["kind"] == "train"]
     validation = [record for record in records if record["kind"] == "validation"]
-    assert [record["step"] for record in train] == list(range(20, 361, 20))
-    assert [record["step"] for record in validation] == [120, 240, 360]
+    assert [record["step"] for record in train] == list(range(20, 481, 20))
+    assert [record["step"] for record in validation] == [120, 240, 360, 480]
     assert train[-1]["loss"] < 0.7 * train[0]["loss"]
     assert validation[-1]["bleu"] > validation[0]["bleu"]
     assert " → " in validation[-1]["sample_0"]
@@ -75,7 +75,7 @@ def test_the_folder_of_a_run_holds_everything_that_it_promises(trained):
 @pytest.mark.slow
 def test_the_finished_model_is_the_mean_of_the_last_planned_checkpoints(trained):
     folder, model = trained
-    folders = (folder / "out" / "checkpoints" / f"{step:08d}" for step in (300, 360))
+    folders = (folder / "out" / "checkpoints" / f"{step:08d}" for step in (420, 480))
     one, other = (storage.read_tensors(path / "model.safetensors") for path in folders)
     finished = storage.read_tensors(model / "model.safetensors")
     for name, weight in finished.items():
@@ -118,12 +118,12 @@ def test_a_run_can_be_prolonged(trained, caplog):
     """With more steps it goes on from its last checkpoint, and says that the recipe has changed."""
     folder, _ = trained
     recipe = read_recipe(folder / "numbers.toml", CHANGES)
-    longer = replace(recipe, training=replace(recipe.training, steps=361))
+    longer = replace(recipe, training=replace(recipe.training, steps=481))
     seen = []
     watchers = run.Watchers(train=lambda report: seen.append(report.progress.step))
     run.train(longer, folder / "out", base=folder, resume=True, watchers=watchers)
-    assert seen == [361]
-    assert "steps = 361" in caplog.text
+    assert seen == [481]
+    assert "steps = 481" in caplog.text
 
 
 def test_an_interrupted_run_says_how_to_go_on_and_does(tmp_path, monkeypatch):

@@ -285,3 +285,12 @@ def test_a_full_disk_names_the_file_and_the_checkpoint_before_still_loads(tmp_pa
     again.run()
     assert state(again) == state(whole)
     assert records(tmp_path / "full") == records(tmp_path / "whole")
+
+
+def test_an_update_leaves_a_mark_on_every_weight(tmp_path):
+    """A decoder that laid the weights out for speed has to notice that they were learned since."""
+    loop = make_loop(tmp_path)
+    before = [p._version for p in loop.training.model.parameters()]
+    loop.update()
+    after = [p._version for p in loop.training.model.parameters()]
+    assert all(new > old for new, old in zip(after, before, strict=True))

@@ -234,6 +234,8 @@ class Loop(Generic[B]):
         for group in self.training.optimiser.param_groups:
             group["lr"] = self.schedule(progress.step)
         self.training.optimiser.step()
+        # The fused optimiser writes without a mark; whoever keeps something made from the weights looks for one.
+        torch.autograd.graph.increment_version(list(self.training.model.parameters()))
         if self.training.ema is not None:
             self.training.ema.update(self.training.model, progress.step)
         progress.tokens += tokens
