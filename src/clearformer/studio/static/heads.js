@@ -35,18 +35,19 @@ export function headsPage(model) {
   const large = new Waiting("head");
   const arithmetic = new Waiting("cell");
   const update = () => {
-    all.fill(() => ask("/api/heads", currentInput()), (found) => {
-      showLarge(found);
+    const input = currentInput(); // one sentence for all parts: the next one may be typed before the last answer is here
+    all.fill(() => ask("/api/heads", input), (found) => {
+      showLarge(found, input);
       return thumbnails(found, () => {
         chosen.cell = null;
         update();
       });
     }).then(() => showChosen(all.element));
   };
-  const showLarge = (tokens) => {
+  const showLarge = (tokens, input) => {
     const site = model.sites.find((one) => one.name === chosen.site);
     if (chosen.head !== null && chosen.head >= site.heads) chosen.head = 0;
-    large.fill(() => ask("/api/head", { input: currentInput(), site: site.name, head: chosen.head }), (found) => largeHead(site, tokens, found, { again: update, opencell: () => showCell(site, tokens) }));
+    large.fill(() => ask("/api/head", { input, site: site.name, head: chosen.head }), (found) => largeHead(site, tokens, found, { again: update, opencell: () => showCell(site, tokens) }));
     showCell(site, tokens);
   };
   const showCell = (site, tokens) => {
