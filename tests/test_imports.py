@@ -23,6 +23,7 @@ FLOOR = {"storage", "settings"}  # folders that are whole or absent; plain data 
 MAY_IMPORT: dict[str, set[str]] = {
     "storage": set(),
     "settings": set(),
+    "allocator": set(),  # a word to the C library
     # know nothing of one another: decoding sees any model through its own Stepper protocol
     "text": FLOOR,
     "model": set(),  # torch and the standard library alone, so that it can be lifted out
@@ -38,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "steppers": FLOOR | {"model", "decoding"},
     "translator": FLOOR | {"model", "text", "decoding", "bundle", "steppers", "translation"},
     "fast": FLOOR | {"text", "folder", "translation"},
-    "engines": FLOOR | {"folder", "translation", "fast", "interop", "bundle", "translator"},
+    "engines": FLOOR | {"allocator", "folder", "translation", "fast", "interop", "bundle", "translator"},
     "shortlist": set(),
     "quantize": FLOOR | {"folder", "translation", "fast", "engines", "interop", "evaluation", "shortlist"},
     "generator": FLOOR | {"model", "text", "decoding", "bundle", "steppers"},

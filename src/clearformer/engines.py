@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from clearformer import storage
+from clearformer.allocator import keep_freed_memory
 from clearformer.fast import FastTranslator, reasons_against
 from clearformer.folder import DEFAULT_MODEL, ENGINE_LAYOUT, find_model, fingerprint, read_description, shipped_models
 from clearformer.translation import DecodingConfig
@@ -88,6 +89,7 @@ def _open_torch(folder: Path) -> "Translator":
     from clearformer import bundle
     from clearformer.translator import Translator
 
+    keep_freed_memory()  # a batch frees what the next one takes
     return Translator(bundle.load(folder))
 
 

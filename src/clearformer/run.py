@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from clearformer import __version__, bundle, settings, storage
+from clearformer.allocator import keep_freed_memory
 from clearformer.bundle import Bundle, Markers
 from clearformer.data import fetch
 from clearformer.data.batching import BatchingConfig, DataPlan
@@ -37,7 +38,6 @@ from clearformer.recipe import DataConfig, Recipe, model_config
 from clearformer.text.doctor import Severity, examine, read_lines
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.text.train import train_from
-from clearformer.training.allocator import keep_freed_memory
 from clearformer.training.checkpoint import finished_weights
 from clearformer.training.distributed import Ranks
 from clearformer.training.loop import Loop, Report, Task

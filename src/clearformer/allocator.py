@@ -1,7 +1,8 @@
 """Keep memory that was freed instead of giving it back to the system and asking for it again at the next step.
 
-A training step frees and takes hundreds of megabytes. glibc returns large pieces to the system at once, which then
-hands out fresh pages and clears them first: a third of a small model's step. Where there is no glibc nothing is done.
+A training step, or a batch that is translated, frees and takes hundreds of megabytes. glibc returns large pieces to the
+system at once, which then hands out fresh pages and clears them first: a third of a small model's step. Where there is
+no glibc nothing is done.
 """
 
 import ctypes

@@ -9,7 +9,7 @@ import pytest
 MEASURE = """
 import resource, sys
 import numpy
-from clearformer.training.allocator import keep_freed_memory
+from clearformer.allocator import keep_freed_memory
 if sys.argv[1] == "keep" and not keep_freed_memory():
     print("no glibc"); raise SystemExit
 numpy.ones(5_000_000)
