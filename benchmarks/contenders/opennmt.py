@@ -8,6 +8,7 @@ import updates
 from onmt import opts
 from onmt.constants import DefaultTokens
 from onmt.model_builder import build_base_model
+from onmt.translate import GNMTGlobalScorer, Translator
 from onmt.utils.parse import ArgumentParser
 from pyonmttok import build_vocab_from_tokens
 from torch import Tensor, nn
@@ -17,9 +18,15 @@ def main() -> None:
     job = protocol.Job()
     updates.begin(job)
     vocabulary = names(job)
-    vocabs = {"src": vocabulary, "tgt": vocabulary, "data_task": "seq2seq"}
+    vocabs = {"src": vocabulary, "tgt": vocabulary, "data_task": "seq2seq", "decoder_start_token": DefaultTokens.BOS}
     model = build(options(job), vocabs)
+    if job.task == "train":
+        train(job, model)
+    else:
+        decode(job, model.eval(), vocabs)
 
+
+def train(job: protocol.Job, model: nn.Module) -> None:
     def loss(batch: updates.Batch) -> Tensor:
         states, _ = model(batch.source[..., None], batch.target[..., None], batch.source_lengths)
         return F.cross_entropy(
@@ -28,6 +35,26 @@ def main() -> None:
         )  # fmt: skip
 
     updates.train(job, model, loss, package="OpenNMT-py")
+
+
+def decode(job: protocol.Job, model: nn.Module, vocabs: dict) -> None:
+    """Its own searches, given tensors; it reads no text and writes none."""
+    newer = {"max_length_ratio": 0} if "max_length_ratio" in inspect.signature(Translator).parameters else {}
+    searches = {
+        beam: Translator(
+            model, vocabs, n_best=1, beam_size=beam, min_length=job.length, max_length=job.length, **newer,
+            random_sampling_topk=1 if beam == 1 else 0, dump_beam="",
+            global_scorer=GNMTGlobalScorer(alpha=0.0, beta=0.0, length_penalty="avg", coverage_penalty="none"),
+        )
+        for beam in (1, 4)
+    }  # fmt: skip
+
+    def translate(sources: list[list[int]], beam: int) -> int:
+        ids, lengths = updates.pad(sources, job.pad)
+        found = searches[beam].translate_batch({"src": ids[..., None], "srclen": lengths}, attn_debug=False)
+        return sum(len(best[0]) for best in found["predictions"])
+
+    protocol.decode(job, translate, package="OpenNMT-py")
 
 
 def options(job: protocol.Job) -> object:

@@ -1,18 +1,30 @@
-"""transformers: MarianMTModel, the library's translation model, trained and decoded as its documentation does."""
+"""transformers: MarianMTModel, the library's translation model, trained and decoded as its documentation does.
+
+Two ways to train: a loop of one's own, and the library's Trainer (options = { trainer = true }).
+"""
+
+import tempfile
+import time
+from collections.abc import Iterator
+from importlib import metadata
 
 import protocol
 import torch
 import torch.nn.functional as F
 import updates
 from torch import Tensor
-from transformers import MarianConfig, MarianMTModel
+from transformers import MarianConfig, MarianMTModel, Trainer, TrainerCallback, TrainingArguments
+
+IGNORED = -100  # a label that the library does not learn from
 
 
 def main() -> None:
     job = protocol.Job()
     updates.begin(job)
     model = MarianMTModel(configuration(job))
-    if job.task == "train":
+    if job.options.get("trainer"):
+        train_with_trainer(job, model)
+    elif job.task == "train":
         train(job, model)
     else:
         decode(job, model.eval())
@@ -42,6 +54,56 @@ def train(job: protocol.Job, model: MarianMTModel) -> None:
         )  # fmt: skip
 
     updates.train(job, model, loss, package="transformers")
+
+
+class Ready(torch.utils.data.IterableDataset):
+    """Whole batches, the same as everybody's."""
+
+    def __init__(self, job: protocol.Job) -> None:
+        self.job = job
+
+    def __iter__(self) -> Iterator[dict[str, Tensor]]:
+        for batch in updates.batches(self.job):
+            labels = batch.target_out.masked_fill(batch.target_out == self.job.pad, IGNORED)
+            yield {
+                "input_ids": batch.source, "attention_mask": batch.source_keep.long(),
+                "decoder_input_ids": batch.target_in, "labels": labels,
+            }  # fmt: skip
+
+
+class Clock(TrainerCallback):
+    """Starts when the warm-up is over and stops the training when the time is up."""
+
+    def __init__(self, job: protocol.Job) -> None:
+        self.job, self.steps, self.tokens = job, 0, 0
+        self.waiting = [batch.tokens for _, batch in zip(range(4096), updates.batches(job), strict=False)]
+
+    def on_step_end(self, args: object, state: object, control: object, **others: object) -> None:
+        self.steps += 1
+        if self.steps == protocol.WARM_UP:
+            self.started = time.perf_counter()
+        elif self.steps > protocol.WARM_UP:
+            self.tokens += self.waiting[(self.steps - 1) % len(self.waiting)]
+            self.spent = time.perf_counter() - self.started
+            control.should_training_stop = self.spent >= self.job.seconds
+
+
+def train_with_trainer(job: protocol.Job, model: MarianMTModel) -> None:
+    clock = Clock(job)
+    with tempfile.TemporaryDirectory() as aside:
+        arguments = TrainingArguments(
+            output_dir=aside, use_cpu=True, max_steps=100_000, per_device_train_batch_size=1, learning_rate=1e-4,
+            label_smoothing_factor=job.smoothing, max_grad_norm=1.0, optim="adamw_torch_fused", weight_decay=0.0,
+            adam_beta2=0.98, adam_epsilon=1e-9, save_strategy="no", report_to=[], disable_tqdm=True, seed=1,
+            logging_strategy="no",
+        )  # fmt: skip
+        Trainer(
+            model, arguments, train_dataset=Ready(job), data_collator=lambda rows: rows[0], callbacks=[clock]
+        ).train()
+    job.report(
+        job.case, "target tokens", clock.tokens, clock.spent, version=metadata.version("transformers"),
+        parameters=sum(p.numel() for p in model.parameters()), updates=clock.steps - protocol.WARM_UP,
+    )  # fmt: skip
 
 
 def decode(job: protocol.Job, model: MarianMTModel) -> None:

@@ -205,7 +205,7 @@ def _exactly(length: int, config: ModelConfig, work: Work) -> Bundle:
         positions, vectors = model.decoder.front.position.table.weight, model.head.table
         positions[: length - 1, CLOCK], positions[length - 1 :, CLOCK] = -4.0, 4.0
         vectors[:, CLOCK] = 0.0
-        vectors[work.eos, CLOCK] = 50.0
+        vectors[work.eos, CLOCK] = 400.0  # loud enough to drown whatever else the state says
     path = work.folder / "vocabulary" / "joint.json"
     tokenizer = Tokenizer.load(path, storage.read_json(path.with_suffix(".facts.json")))
     return Bundle(config=config, model=model, tokenizer=tokenizer, provenance={"weights": "random, to be timed"})
