@@ -9,18 +9,25 @@ from clearformer.cli.usage import UsageError
 if TYPE_CHECKING:
     from clearformer.studio.app import Desk
 
+FIGURES = ("heads", "attention", "alignment", "tree", "positions", "architecture", "curves")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
-    parser.add_argument("text", help="the sentence; token numbers for a model without a tokenizer")
+    parser.add_argument(
+        "text",
+        nargs="?",
+        help="the sentence; token numbers for a model without a tokenizer (not for positions, architecture, curves)",
+    )
     parser.add_argument("--model", default="en-de", help="a model folder or the name of one that ships (en-de)")
     parser.add_argument("--out", type=Path, required=True, help="F.html; with --figure F.svg, F.csv or F.json")
     parser.add_argument(
         "--language", choices=("en", "zh"), default="en", help="of the page; it can be switched there (en)"
     )
-    parser.add_argument("--figure", choices=("heads", "attention", "alignment", "positions"), help="a single figure")
+    parser.add_argument("--figure", choices=FIGURES, help="a single figure")
     parser.add_argument("--site", help="an attention layer, such as decoder.layers.0.cross_attn (all, or the last)")
     parser.add_argument("--head", type=int, help="a head of it, from 1 (the mean)")
+    parser.add_argument("--runs", type=Path, action="append", help="for curves: a training run, or a folder of runs")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -30,12 +37,17 @@ def run(arguments: argparse.Namespace) -> None:
         kind = "a figure" if arguments.figure else "the walk-through"
         raise UsageError(f"--out {arguments.out} should end in {' or '.join(sorted(wanted))} for {kind}")
 
+    if arguments.text is None and arguments.figure not in {"positions", "architecture", "curves"}:
+        raise UsageError("say which sentence is to be explained")
+    if missing := [folder for folder in arguments.runs or [] if not folder.is_dir()]:
+        raise UsageError(f"--runs {missing[0]} is not a folder")
+
     from clearformer.folder import find_model
     from clearformer.studio.app import Desk
     from clearformer.studio.runs import Runs
     from clearformer.studio.subject import Subject
 
-    desk = Desk(Subject.open(find_model(arguments.model)), Runs([]))
+    desk = Desk(Subject.open(find_model(arguments.model)), Runs(arguments.runs or []))
     content = _figure(desk, arguments) if arguments.figure else _page(desk, arguments)
     try:
         arguments.out.write_text(content, encoding="utf-8", newline="\n")
@@ -51,16 +63,14 @@ def _page(desk: "Desk", arguments: argparse.Namespace) -> str:
 
 
 def _figure(desk: "Desk", arguments: argparse.Namespace) -> str:
-    from clearformer.studio.drawing import to_csv, to_json, to_svg
-    from clearformer.studio.figures import FIGURES
+    from clearformer.studio import figures
 
     head = None if arguments.head is None else arguments.head - 1
-    panels = FIGURES[arguments.figure](desk, arguments.text, arguments.site, head)
+    wish = figures.Wish(text=arguments.text or "", site=arguments.site, head=head)
+    figure = figures.FIGURES[arguments.figure](desk, wish)
     if arguments.out.suffix == ".csv":
-        return to_csv(panels)
+        return figure.csv()
     if arguments.out.suffix == ".json":
-        return to_json(panels)
-    across = next(iter(desk.sites.values())).heads if desk.sites else 4
-    title = f"{desk.subject.name} · {arguments.figure} · {arguments.text}"
-    cell = 5.0 if arguments.figure == "positions" else None
-    return to_svg(panels, title=title, across=across, cell=cell)
+        return figure.json()
+    named = [] if arguments.figure == "curves" else [desk.subject.name]  # runs are named in the legend
+    return figure.svg(" · ".join([*named, arguments.figure, *([arguments.text] if arguments.text else [])]))

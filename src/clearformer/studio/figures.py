@@ -1,65 +1,104 @@
 """The figures that the command line can write, by name."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import torch
 
 from clearformer.model.positions import Sinusoidal
 from clearformer.studio.app import Desk
-from clearformer.studio.drawing import Panel
+from clearformer.studio.blueprint import Blueprint
+from clearformer.studio.branches import Branches
+from clearformer.studio.curves import Curves
+from clearformer.studio.matrices import Matrices, Panel
 from clearformer.studio.requests import Input
+from clearformer.studio.sheet import Figure, printable
 from clearformer.studio.sites import Site
 from clearformer.studio.spelling import Token
+from clearformer.studio.writing import Choices
 
 
-def heads(desk: Desk, text: str, site: str | None, head: int | None) -> list[Panel]:
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What a figure is about. text: not for those of a model or a run; site: all or the last; head: the mean."""
+
+    text: str = ""
+    site: str | None = None
+    head: int | None = None
+
+
+def heads(desk: Desk, wish: Wish) -> Figure:
     """Every head of every layer (or of one site), small."""
-    chosen = [desk.site(site)] if site else list(desk.sites.values())
-    look = desk.look(Input(text=text))
+    chosen = [desk.site(wish.site)] if wish.site else list(desk.sites.values())
+    look = desk.look(Input(text=wish.text))
     panels = []
     for one in chosen:
-        rows, columns = _names(desk, text, one)
+        rows, columns = _names(desk, wish.text, one)
         for number, weights in enumerate(desk.weights(look, one)):
             panels.append(Panel(title=f"{_short(one)} · {number + 1}", rows=rows, columns=columns, values=weights))
-    return panels
+    return Matrices(panels=panels, across=chosen[0].heads if chosen else 4)
 
 
-def attention(desk: Desk, text: str, site: str | None, head: int | None) -> list[Panel]:
+def attention(desk: Desk, wish: Wish) -> Figure:
     """One head, or the mean of a layer's heads, large."""
-    one = desk.site(site) if site else list(desk.sites.values())[-1]
-    weights = desk.weights(desk.look(Input(text=text)), one)
+    one = desk.site(wish.site) if wish.site else list(desk.sites.values())[-1]
+    weights, head = desk.weights(desk.look(Input(text=wish.text)), one), wish.head
     if head is not None and not 0 <= head < len(weights):
         raise ValueError(f"{one.name} has {len(weights)} heads, from 1; there is no head {head + 1}")
-    rows, columns = _names(desk, text, one)
+    rows, columns = _names(desk, wish.text, one)
     title = f"{one.name} · {'mean' if head is None else head + 1}"
-    return [Panel(title=title, rows=rows, columns=columns, values=weights.mean(0) if head is None else weights[head])]
+    values = weights.mean(0) if head is None else weights[head]
+    return Matrices(panels=[Panel(title=title, rows=rows, columns=columns, values=values)])
 
 
-def alignment(desk: Desk, text: str, site: str | None, head: int | None) -> list[Panel]:
+def alignment(desk: Desk, wish: Wish) -> Figure:
     """Which source tokens each written token looked at: the mean head of the last cross layer but one."""
     crossing = [one for one in desk.sites.values() if one.kind == "cross"]
     if not crossing:
         raise ValueError("this model has no cross-attention, so nothing is aligned; choose --figure heads")
-    look = desk.look(Input(text=text))
+    look = desk.look(Input(text=wish.text))
     tokens = desk.subject.tokens(look)
     weights = desk.weights(look, crossing[max(0, len(crossing) - 2)]).mean(0)[:-1]
     rows, columns = _texts(tokens["target"][1:]), _texts(tokens["source"])
-    return [Panel(title="alignment", rows=rows, columns=columns, values=weights)]
+    return Matrices(panels=[Panel(title="alignment", rows=rows, columns=columns, values=weights)])
 
 
-def positions(desk: Desk, text: str, site: str | None, head: int | None) -> list[Panel]:
+def positions(desk: Desk, wish: Wish) -> Figure:
     """The 2017 paper's waves, as wide as the model."""
     width = desk.subject.config.dim - desk.subject.config.dim % 2
     waves = Sinusoidal(width).embed(torch.arange(64))
     rows, columns = [str(row) for row in range(64)], [str(column) for column in range(width)]
-    return [Panel(title="sinusoidal positions", rows=rows, columns=columns, values=waves, signed=True)]
+    panel = Panel(title="sinusoidal positions", rows=rows, columns=columns, values=waves, signed=True)
+    return Matrices(panels=[panel], cell=5.0)
 
 
-FIGURES: dict[str, Callable[[Desk, str, str | None, int | None], list[Panel]]] = {
+def tree(desk: Desk, wish: Wish) -> Figure:
+    """The beam search with every candidate kept or cut."""
+    found = desk.writer.tree(wish.text, Choices(), ())
+    return Branches(found["nodes"], found["best"])
+
+
+def architecture(desk: Desk, wish: Wish) -> Figure:
+    """The model's parts, and what they cost for 32 tokens."""
+    return Blueprint(desk.model(), desk.anatomy(32)["parts"])
+
+
+def curves(desk: Desk, wish: Wish) -> Figure:
+    """What the training runs recorded."""
+    runs = [desk.run(one["id"]) for one in desk.list_runs()]
+    if not runs:
+        raise ValueError("there is no training run to draw; name its folder with --runs")
+    return Curves({run["name"]: run["curves"] for run in runs})
+
+
+FIGURES: dict[str, Callable[[Desk, Wish], Figure]] = {
     "heads": heads,
     "attention": attention,
     "alignment": alignment,
+    "tree": tree,
     "positions": positions,
+    "architecture": architecture,
+    "curves": curves,
 }
 
 
@@ -70,10 +109,7 @@ def _names(desk: Desk, text: str, site: Site) -> tuple[list[str], list[str]]:
 
 
 def _texts(tokens: Sequence[Token]) -> list[str]:
-    """XML has no place for control characters; they are written as their numbers."""
-    return [
-        "".join(c if c.isprintable() else f"U+{ord(c):04X}" for c in token["text"].strip()) or "␣" for token in tokens
-    ]
+    return [printable(token["text"].strip()) or "␣" for token in tokens]
 
 
 def _short(site: Site) -> str:

@@ -1,0 +1,82 @@
+"""What all figures of the command line share: a sheet to draw on, and a table of the numbers."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Protocol
+
+FONT = "font-family=\"system-ui, 'Noto Sans', 'Noto Sans CJK SC', sans-serif\""
+PAPER, INK, SOFT, LINE, ACCENT, TINT = (
+    f"rgb({colour})" for colour in ("251,250,247", "30,29,34", "89,86,99", "222,218,210", "106,62,168", "238,230,247")
+)
+HEADER = 40.0  # what the title takes
+
+
+class Figure(Protocol):
+    """A picture and its numbers in two forms."""
+
+    def svg(self, title: str) -> str: ...
+    def csv(self) -> str: ...
+    def json(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers with the names of their columns."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str | int | float | None]]
+
+    def csv(self) -> str:
+        """Every digit of every float; a missing value is empty."""
+        out = io.StringIO()
+        writer = csv.writer(out)
+        writer.writerow(self.columns)
+        writer.writerows([repr(value) if isinstance(value, float) else value for value in row] for row in self.rows)
+        return out.getvalue()
+
+    def json(self) -> str:
+        """A list of objects."""
+        rows = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+        return json.dumps({"rows": rows}, ensure_ascii=False, indent=1)
+
+
+def sheet(width: float, height: float, title: str, parts: Iterable[str]) -> str:
+    """A whole file. A long title is set smaller rather than cut off."""
+    title = escape(printable(title))
+    size = min(15.0, 1.7 * width / max(len(title), 1))
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+            f'height="{height:.0f}" {FONT}>',
+            f"<title>{title}</title>",
+            f'<rect width="100%" height="100%" fill="{PAPER}"/>',
+            f'<text x="20" y="26" font-size="{size:.1f}" font-weight="600" fill="{INK}">{title}</text>',
+            *parts,
+            "</svg>\n",
+        ]
+    )
+
+
+def words(
+    x: float, y: float, said: str, anchor: str = "start", *, turn: str = "", size: float = 12, fill: str = SOFT
+) -> str:
+    """A line of text; turn: a transform."""
+    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{turn}'
+    return f'<text {place} font-size="{size:g}" fill="{fill}">{escape(printable(said))}</text>'
+
+
+def box(
+    x: float, y: float, width: float, height: float, *, fill: str = "none", edge: str = LINE, thick: float = 1
+) -> str:
+    """A rectangle with rounded corners."""
+    place = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
+    return f'<rect {place} rx="4" fill="{fill}" stroke="{edge}" stroke-width="{thick:g}"/>'
+
+
+def printable(said: str) -> str:
+    """XML has no place for control characters; they are written as their numbers."""
+    return "".join(c if c.isprintable() else f"U+{ord(c):04X}" for c in said)
