@@ -27,15 +27,18 @@ def load(model: str | Path = DEFAULT_MODEL) -> "Translator":
     return Translator(bundle.load(find_model(model)))
 
 
-def import_checkpoint(source: str | Path, out: str | Path | None = None, *, family: str | None = None) -> "Model":
+def import_checkpoint(
+    source: str | Path, out: str | Path | None = None, *, family: str | None = None, split: str | None = None
+) -> "Model":
     """Open a published checkpoint, ready to use; with `out`, also keep it there as a model folder.
 
     Which verbs it has follows from its head: translate, generate, classify, tag, answer or embed.
+    split: where vocab.txt lists whole tokens, the pattern that finds them in a text.
     """
     from clearformer.interop import importer
 
-    found = importer.read_checkpoint(Path(source), family).bundle if out is None else None
-    return in_use(found or importer.import_checkpoint(Path(source), Path(str(out)), family))
+    found = importer.read_checkpoint(Path(source), family, split=split).bundle if out is None else None
+    return in_use(found or importer.import_checkpoint(Path(source), Path(str(out)), family, split=split))
 
 
 def in_use(made: "Bundle") -> "Model":

@@ -12,6 +12,7 @@ import torch
 from clearformer.generator import Generator
 from clearformer.interop.importer import read_checkpoint
 from clearformer.interop.plain_folders import recognise
+from clearformer.model.trace import trace
 from clearformer.translation import DecodingConfig
 from clearformer.translator import Translator
 
@@ -61,6 +62,44 @@ def test_names_are_spelt_as_the_engine_spelt_them(pretrained):
         assert [one.text for one in found] == [text for text, _ in item["beam4"]]
         scores = [one.score + gain / (len(one.ids) + 1) for one in found]
         assert scores == pytest.approx([score for _, score in item["beam4"]], abs=CLOSE)
+
+
+ATOMS = r"\[[^\]]+\]|Br|Cl|>>|%[0-9]{2}|."  # how the published program cuts a reaction
+
+
+def test_a_vocabulary_of_whole_tokens_reads_text_with_the_pattern_that_cuts_it(pretrained):
+    folder = pretrained / "albert-rxn"
+    expected = golden(folder)
+    tokenizer = read_checkpoint(folder, split=ATOMS).bundle.tokenizer
+    read = tokenizer.encode(expected["reaction"])
+    assert (list(read.ids), list(read.pieces)) == (expected["ids"], expected["tokens"])
+    assert tokenizer.decode(read.ids) == expected["reaction"]
+    assert read_checkpoint(folder).bundle.tokenizer is None, "without it nobody can know"
+
+
+@pytest.mark.parametrize(("split", "told"), [("(a+)+$", "take forever"), ("(", "is not a pattern")])
+def test_a_pattern_that_harms_is_refused(pretrained, split, told):
+    with pytest.raises(ValueError, match=told):
+        read_checkpoint(pretrained / "albert-rxn", split=split)
+
+
+def test_a_head_of_the_chemists_model_links_the_atoms_of_a_product_to_those_they_were(pretrained):
+    """CC(C)S + Fc1cccnc1F >> CC(C)Sc1ncccc1F: the sulphur, the nitrogen and the fluorine that stays come from one place
+    each, and the first three carbons from the thiol."""
+    folder = pretrained / "albert-rxn"
+    bundle, expected = read_checkpoint(folder, split=ATOMS).bundle, golden(folder)
+    tokens = expected["tokens"]
+    with trace(bundle.model, ["encoder.layers.10.self_attn.weights"]) as seen, torch.inference_mode():
+        bundle.model(torch.tensor([expected["ids"]]))
+    weights = seen["encoder.layers.10.self_attn.weights"][0, 5]
+    middle = tokens.index(">>")
+    atoms = [place for place, token in enumerate(tokens) if token[0].isalpha() or token.startswith("[O")]
+    before = [place for place in atoms if place < middle]
+    came_from = {place: max(before, key=lambda b: float(weights[place, b])) for place in atoms if place > middle}
+    assert [tokens[place] for place in came_from] == [tokens[origin] for origin in came_from.values()]
+    sulphur, nitrogen = tokens.index("S", middle), tokens.index("n", middle)
+    assert came_from[sulphur] == tokens.index("S")
+    assert came_from[nitrogen] == tokens.index("n")
 
 
 def test_reactions_are_read_as_the_chemists_model_reads_them(pretrained):

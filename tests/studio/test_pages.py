@@ -1,19 +1,27 @@
 """The pages in a browser: the numbers are the model's, everybody can use them, and nothing is asked of anybody else."""
 
 import json
+import os
 import re
 from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+from clearformer.bundle import load
+from clearformer.folder import find_model
+from clearformer.interop import to_hugging_face
+from clearformer.interop.importer import import_checkpoint
 from clearformer.model.trace import trace
 from clearformer.studio.app import STATIC
 from clearformer.studio.explain import explain
 from clearformer.studio.runs import Runs
+from clearformer.studio.sites import sites_of
 from clearformer.studio.subject import Subject
 from clearformer.training.record import METRICS
+from interop.folders import bert_folder, gpt2_folder
 from studio.browsing import PAGES, choose, chromium, serving, settled
 
 playwright = pytest.importorskip("playwright.sync_api", reason="the browser tests need the playwright package")
@@ -391,6 +399,51 @@ def test_a_model_without_a_tokenizer_reads_numbers(page, folders):
         page.locator("textarea").fill("dogs")
         page.locator(".message").first.wait_for()
         assert "no tokenizer" in page.locator(".message").first.inner_text()
+
+
+# --- models from elsewhere --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def foreign(folders, tmp_path_factory):
+    """Folders of others, brought over: name -> (model, a text for it)."""
+    root = tmp_path_factory.mktemp("foreign")
+    bert_folder(root / "bert-published")
+    gpt2_folder(root / "gpt2-published")
+    to_hugging_face.export(folders["transformer"], root / "marian-published")
+    published = Path(os.environ["CLEARFORMER_DATA"]) / "pretrained"
+    atoms = r"\[[^\]]+\]|Br|Cl|>>|%[0-9]{2}|."
+    return {
+        "bert": (import_checkpoint(root / "bert-published", root / "bert"), "two dogs play in the snow ."),
+        "gpt2": (import_checkpoint(root / "gpt2-published", root / "gpt2"), "two dogs"),
+        "marian": (import_checkpoint(root / "marian-published", root / "marian"), TEXT),
+        "stories260K": (import_checkpoint(published / "stories260K", root / "stories"), "Once upon a time"),
+        "albert-rxn": (
+            import_checkpoint(published / "albert-rxn", root / "rxn", split=atoms),
+            "CC(C)S.Fc1cccnc1F>>CC(C)Sc1ncccc1F",
+        ),
+        "en-de": (load(find_model("en-de")), "Two dogs play in the snow."),
+    }
+
+
+@pytest.mark.corpora
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", ["bert", "gpt2", "marian", "stories260K", "albert-rxn", "en-de"])
+def test_every_page_works_on_a_model_that_was_not_made_for_it(page, foreign, name):
+    bundle, text = foreign[name]
+    with serving(Subject(bundle, name)) as address:
+        choose(page)
+        page.goto(f"{address}/#/heads")
+        page.locator("textarea").fill(text)
+        page.wait_for_timeout(400)
+        for one in PAGES:
+            page.goto(f"{address}/#/{one}")
+            settled(page)
+            assert page.locator(".message").count() == 0, page.locator(".message").first.inner_text()
+        page.goto(f"{address}/#/heads")
+        settled(page)
+        heads = sum(site.heads for site in sites_of(bundle.model))
+        assert page.locator(".thumbnail").count() >= heads > 0
 
 
 # --- to take along ---------------------------------------------------------------------------------------------------

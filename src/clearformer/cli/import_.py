@@ -11,6 +11,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", type=Path, help="a checkpoint's folder (Hugging Face, CTranslate2), or a .gguf file")
     parser.add_argument("dir", type=Path, help="the model folder to write")
     parser.add_argument("--as", dest="family", metavar="FAMILY", help="the family, where config.json does not name it")
+    parser.add_argument(
+        "--split", metavar="PATTERN", help="for a vocab.txt of whole tokens: the regular expression that finds them"
+    )
     parser.add_argument("--json", action="store_true", help="print the certificate as JSON")
 
 
@@ -24,7 +27,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise UsageError(f"{arguments.dir} is a file; name a folder")
     if arguments.dir.is_dir() and any(arguments.dir.iterdir()):
         raise UsageError(f"{arguments.dir} is not empty; name a new folder")
-    made = import_checkpoint(arguments.source, arguments.dir, arguments.family)
+    made = import_checkpoint(arguments.source, arguments.dir, arguments.family, split=arguments.split)
     certificate = made.provenance["certificate"]
     if arguments.json:
         print(json.dumps(certificate, indent=2))

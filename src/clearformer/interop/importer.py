@@ -21,10 +21,15 @@ from clearformer.interop.weights import open_weights, read_json
 log = logging.getLogger(__name__)
 
 
-def import_checkpoint(source: Path | str, out: Path | str, family: str | None = None) -> Bundle:
-    """Bring a checkpoint over into a model folder `out`, and say in its provenance how well it agrees."""
+def import_checkpoint(
+    source: Path | str, out: Path | str, family: str | None = None, *, split: str | None = None
+) -> Bundle:
+    """Bring a checkpoint over into a model folder `out`, and say in its provenance how well it agrees.
+
+    split: where vocab.txt lists whole tokens, the pattern that finds them in a text.
+    """
     source = Path(source)
-    found = read_checkpoint(source, family)
+    found = read_checkpoint(source, family, split=split)
     for key, value in found.assumed.items():
         log.info("%s: %s is not there; the published code takes %r", source, key, value)
     for name, reason in found.aside.items():
@@ -44,10 +49,12 @@ def import_checkpoint(source: Path | str, out: Path | str, family: str | None = 
     return complete
 
 
-def read_checkpoint(source: Path, family: str | None = None) -> Imported:
+def read_checkpoint(source: Path, family: str | None = None, *, split: str | None = None) -> Imported:
     """Open a checkpoint of any format that is known here."""
     from clearformer.interop import from_ctranslate2, gguf
 
+    if split is not None:
+        return read_hugging_face(source, family, split=split)
     if family is None and gguf.can_read(source):
         return gguf.read(source)
     if not source.is_dir():
@@ -59,7 +66,7 @@ def read_checkpoint(source: Path, family: str | None = None) -> Imported:
     return read_hugging_face(source, family)
 
 
-def read_hugging_face(folder: Path, family: str | None = None) -> Imported:
+def read_hugging_face(folder: Path, family: str | None = None, *, split: str | None = None) -> Imported:
     """A folder with config.json, weights and a vocabulary, as Hugging Face's library writes it."""
     plain = read_json(folder / "config.json")
     known = family_of(plain, family)
@@ -70,7 +77,7 @@ def read_hugging_face(folder: Path, family: str | None = None) -> Imported:
             model, aside = assemble(config, known.names(config), store, prefix_of(known))
         except ValueError as error:
             raise ValueError(_placed(str(error), folder)) from error
-    texts = vocabularies.read(folder, plain, config)
+    texts = vocabularies.read(folder, plain, config, split=split)
     found = Bundle(
         config=config,
         model=model,

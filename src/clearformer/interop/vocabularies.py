@@ -1,7 +1,8 @@
 """The vocabulary of a published folder as one of our tokenizers, with exactly the ids that its model expects.
 
 Whatever the folder has is taken in this order: tokenizer.json, SentencePiece models, vocab.txt, vocab.json with
-merges.txt. A vocabulary that cannot be reproduced exactly is left out, and the report says why.
+merges.txt. A vocabulary that cannot be reproduced exactly is left out, and the report says why. Where a folder lists
+whole tokens and keeps to itself how a text is cut into them, the caller may say it (`split`).
 """
 
 import json
@@ -15,7 +16,7 @@ from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers
 
 from clearformer.bundle import Markers
 from clearformer.interop import sentencepiece
-from clearformer.interop.patterns import check_patterns
+from clearformer.interop.patterns import check_patterns, danger
 from clearformer.interop.weights import read_json
 from clearformer.model.config import ModelConfig
 from clearformer.text.special import ROLES, SpecialTokens
@@ -65,12 +66,15 @@ class Texts:
     notes: tuple[str, ...] = ()
 
 
-def read(folder: Path, plain: Mapping[str, Any], config: ModelConfig) -> Texts:
-    """The tokenizers of a folder, and which ids stand around a text."""
+def read(folder: Path, plain: Mapping[str, Any], config: ModelConfig, *, split: str | None = None) -> Texts:
+    """The tokenizers of a folder, and which ids stand around a text. split: a pattern that finds vocab.txt's tokens."""
     if config.front.kind == "patches":
         return Texts()
     facts = _facts(folder)
-    source, target, notes = _find(folder, config, facts)
+    if split is None:
+        source, target, notes = _find(folder, config, facts)
+    else:
+        source, target, notes = _whole_tokens(folder, split, facts), None, ()
     if source is None:
         return Texts(notes=notes)
     _fits(source, config.vocab_size, folder)
@@ -96,7 +100,7 @@ def _find(
     if (folder / "vocab.json").is_file() and (folder / "merges.txt").is_file():
         return _byte_level(folder, family, facts), None, ()
     if (folder / "vocab.txt").is_file():
-        return None, None, (f"vocab.txt is left out: how {family} cuts text for it is not told by the folder",)
+        return None, None, (f"vocab.txt is left out: the folder does not tell how {family} cuts text for it (--split)",)
     return None, None, ("the folder has no vocabulary, so the model reads ids and not text",)
 
 
@@ -164,6 +168,27 @@ def _wordpiece(folder: Path, facts: Mapping[str, Any]) -> Tokenizer:
     if special.cls is None or special.sep is None:
         raise ValueError(f"{path} has no line for [CLS] or [SEP]; it is not a BERT vocabulary")
     return _finish(engine, "wordpiece", special, first=special.cls, last=special.sep, facts=facts)
+
+
+def _whole_tokens(folder: Path, split: str, facts: Mapping[str, Any]) -> Tokenizer:
+    """A vocab.txt of whole tokens, such as the atoms of a chemical formula, that a pattern finds in a text."""
+    path = folder / "vocab.txt"
+    if not path.is_file():
+        raise ValueError(f"{path} does not exist, and a pattern alone is no vocabulary; leave --split out")
+    if (reason := danger(split)) is not None:
+        raise ValueError(f"the pattern {split[:60]!r} {reason}, so that a text could take forever; refused")
+    lines = [line.rstrip("\r") for line in _text(path).removesuffix("\n").split("\n")]
+    vocabulary = {line: number for number, line in reversed(list(enumerate(lines)))}
+    if "[UNK]" not in vocabulary:
+        raise ValueError(f"{path} has no line for [UNK], so a token that it lacks would have no number")
+    engine = tokenizers.Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    try:
+        engine.pre_tokenizer = pre_tokenizers.Split(tokenizers.Regex(split), behavior="isolated")
+    except Exception as error:
+        raise ValueError(f"{split!r} is not a pattern: {_reason(error)}") from None
+    engine.decoder = decoders.Fuse()
+    special = _special(engine, "bert", facts)
+    return _finish(engine, "character", special, first=special.cls, last=special.sep, facts=facts)
 
 
 def _byte_level(folder: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer:
