@@ -243,6 +243,13 @@ def test_both_catalogues_are_complete():
     assert not [key for key, text in chinese.items() if "令牌" in text or "標記" in text]
 
 
+def test_whatever_the_server_refuses_can_be_said_in_both_languages():
+    answers = "\n".join(path.read_text(encoding="utf-8") for path in STATIC.parent.glob("*.py"))
+    codes = set(re.findall(r'Refused\(\s*"(\w+)"', answers)) | set(re.findall(r'check_length\([^)]*"(\w+)"\)', answers))
+    assert len(codes) > 12
+    assert {f"server.{code}" for code in codes} <= catalogue("en").keys()
+
+
 @pytest.mark.timeout(900)
 def test_axe_finds_nothing_on_any_page_in_both_languages_and_themes(browser, address):
     from axe_playwright_python.sync_playwright import Axe

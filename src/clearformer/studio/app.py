@@ -16,6 +16,7 @@ from torch.nn.functional import adaptive_max_pool2d
 from clearformer.serving.admission import Turns
 from clearformer.serving.app import new_app
 from clearformer.serving.assets import Assets
+from clearformer.serving.refusal import Refused
 from clearformer.studio import requests as asked
 from clearformer.studio.anatomy import anatomy, describe
 from clearformer.studio.cell import cell
@@ -98,7 +99,8 @@ class Desk:
         if missing := [name for name in wanted if name not in found]:
             raise ValueError(f"this model has no value named {missing[0][:120]!r}")
         if (count := sum(value.numel() for value in found.values())) > MAX_NUMBERS:
-            raise ValueError(f"these are {count:,} numbers, more than {MAX_NUMBERS:,}; ask for fewer or a shorter text")
+            told = "these are {count} numbers, more than {limit}; ask for fewer or a shorter text"
+            raise Refused("many", told, count=count, limit=MAX_NUMBERS)
         return {name: pack(found[name]) for name in wanted}
 
     def heads(self, request: asked.Input) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from clearformer.model.attention import Attention, split
 from clearformer.model.layers import BatchNorm, Residual
 from clearformer.model.positions import Rotary
+from clearformer.serving.refusal import Refused
 from clearformer.studio.packing import pack
 from clearformer.studio.seen import Seen, Values
 from clearformer.studio.sites import Site, input_of
@@ -21,7 +22,8 @@ from clearformer.studio.subject import Look
 def cell(seen: Seen, look: Look, site: Site, *, head: int, query: int, key: int, feature: int) -> dict[str, Any]:
     """The operands of weights[head, query, key], of the head's output and of one feature of the layer's output."""
     if not site.exact:
-        raise ValueError(f"{site.name} does not score by dot products, so there is no such arithmetic to show")
+        told = "{site} does not score by dot products, so there is no such arithmetic to show"
+        raise Refused("additive", told, site=site.name)
     attention = seen.subject.model.get_submodule(site.name)
     residual = seen.subject.model.get_submodule(f"{site.name}_residual")
     assert isinstance(attention, Attention)

@@ -13,6 +13,7 @@ from clearformer.bundle import Bundle
 from clearformer.model.build import build
 from clearformer.model.weights import put_weights
 from clearformer.recipe import Recipe, model_config
+from clearformer.serving.refusal import Refused
 from clearformer.studio.subject import Subject
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.training.checkpoint import Checkpoints, finished_weights
@@ -61,7 +62,7 @@ class Runs:
         folder = self._folder(number)
         checkpoints = Checkpoints(folder / "checkpoints", keep=1)
         if step not in checkpoints.steps():
-            raise ValueError(f"{folder.name} has no checkpoint of step {step} any more")
+            raise Refused("checkpoint", "{run} has no checkpoint of step {step} any more", run=folder.name, step=step)
         made = _bundle_of(folder)
         put_weights(made.model, finished_weights(checkpoints.path(step)))
         return Subject(made, f"{folder.name} · {step}")
@@ -69,7 +70,8 @@ class Runs:
     def _folder(self, number: int) -> Path:
         folders = self.folders()
         if not 0 <= number < len(folders):
-            raise ValueError(f"there is no run {number}; there are {len(folders)}, from 0")
+            told = "there is no run {number} any more; there are {count}, from 0"
+            raise Refused("run", told, number=number, count=len(folders))
         return folders[number]
 
     def _summary(self, number: int, folder: Path) -> dict[str, Any]:

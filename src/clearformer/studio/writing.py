@@ -158,7 +158,8 @@ class Writer:
         if self.subject.has_target and len(prefix) < len(self.subject.markers.forced):
             prefix = self.subject.markers.forced
         if len(prefix) >= longest:
-            raise ValueError(f"a prefix of {len(prefix)} tokens leaves no room; at most {longest} are written")
+            told = "a beginning of {count} tokens leaves no room; at most {limit} are written"
+            raise Refused("prefix", told, count=len(prefix), limit=longest)
         return beam_search(
             stepper,
             given,
@@ -177,7 +178,7 @@ class Writer:
         special = tokenizer.special_ids
         eos = next((special[role] for role in ("eos", "sep", "pad") if role in special), None)
         if eos is None:
-            raise ValueError("this vocabulary has no end token, so nothing could ever be finished")
+            raise Refused("endless", "this vocabulary has no end token, so nothing could ever be finished")
         banned = tuple(sorted({special[role] for role in ("pad", "bos", "unk") if role in special} - {eos}))
         rules = Rules(eos=eos, banned=banned)
         if not self.subject.has_target:
@@ -195,7 +196,8 @@ class Writer:
         if position.kind != "learned":
             return 10**9
         if max_len <= used:
-            raise ValueError(f"the text fills all {max_len} positions that this model learned; shorten it")
+            told = "the text fills all {limit} positions that this model learned; shorten it"
+            raise Refused("positions", told, limit=max_len)
         return max_len - used
 
     # --- presenting --------------------------------------------------------------------------------------------------

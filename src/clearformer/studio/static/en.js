@@ -53,6 +53,13 @@ export const ENGLISH = {
   "server.vocabulary": "Token {token} is outside the vocabulary of {size} tokens.",
   "server.notext": "This model does not read text, so there is nothing to show of a sentence yet.",
   "server.silent": "This model writes nothing, so there is no search to show.",
+  "server.many": "These are {count} numbers, more than {limit}; ask for fewer or a shorter text.",
+  "server.additive": "{site} does not score by dot products, so there is no such arithmetic to show.",
+  "server.checkpoint": "{run} has no checkpoint of step {step} any more.",
+  "server.run": "There is no run {number} any more; there are {count}, counted from 0.",
+  "server.prefix": "A beginning of {count} tokens leaves no room; at most {limit} are written.",
+  "server.endless": "This vocabulary has no end token, so nothing could ever be finished.",
+  "server.positions": "The text fills all {limit} positions that this model learned; shorten it.",
   "server.large": "The request is larger than the {limit} bytes that are read; send less.",
   "server.busy": "The model is busy and others wait already; try again in a moment.",
 

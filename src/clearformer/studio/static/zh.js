@@ -53,6 +53,13 @@ export const CHINESE = {
   "server.vocabulary": "词元 {token} 不在大小为 {size} 的词表内。",
   "server.notext": "此模型不读文本，暂时没有句子可以展示。",
   "server.silent": "此模型不生成文本，因此没有搜索可看。",
+  "server.many": "共有 {count} 个数，超过了 {limit} 个；请少要一些，或缩短文本。",
+  "server.additive": "{site} 不用点积打分，因此没有这样的算式可看。",
+  "server.checkpoint": "{run} 已经没有第 {step} 步的检查点了。",
+  "server.run": "第 {number} 号训练已经不在了；现有 {count} 个，从 0 数起。",
+  "server.prefix": "开头的 {count} 个词元没有留下余地；最多写 {limit} 个。",
+  "server.endless": "这个词表没有结束词元，永远写不完。",
+  "server.positions": "文本占满了此模型学过的全部 {limit} 个位置，请缩短。",
   "server.large": "请求超过了可读取的 {limit} 字节，请减少内容。",
   "server.busy": "模型正忙，已有请求在等待，请稍后再试。",
 
