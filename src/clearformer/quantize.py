@@ -69,7 +69,12 @@ def quantize(
     total = 2 * len(sources)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as aside:
         small = Path(aside) / "model"
-        convert(folder, small, quantization=quantization, shortlist=None if pairs is None else _learner(folder, pairs))
+        convert(
+            folder,
+            small,
+            quantization=quantization,
+            shortlist=None if pairs is None else shortlist_learner(folder, pairs),
+        )
         chosen = config or DecodingConfig()
         before = measure(converted(folder), sources, references, language, chosen, lambda n, _: on_progress(n, total))
         after = measure(small, sources, references, language, chosen, lambda n, _: on_progress(len(sources) + n, total))
@@ -83,7 +88,7 @@ def quantize(
     return found
 
 
-def _learner(folder: Path, pairs: tuple[Sequence[str], Sequence[str]]) -> Callable[[Path], None]:
+def shortlist_learner(folder: Path, pairs: tuple[Sequence[str], Sequence[str]]) -> Callable[[Path], None]:
     """What writes the shortlist of a model folder's vocabularies."""
     model = read_description(folder)["model"]
     source, target = load_tokenizers(folder)

@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from clearformer.bench.figure import Scale, chart
+from clearformer.bench.figure import Scale, Straight, chart
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -41,3 +41,11 @@ def test_more_is_higher_and_further_right():
     (x1, y1), (x2, y2) = (map(float, place.split(",")) for place in line.attrib["points"].split())
     assert x1 < x2
     assert y1 > y2
+
+
+def test_on_a_straight_axis_equal_differences_are_equal_distances():
+    axis = Straight([36.2, 40.9], 0, 100)
+    assert list(axis.ticks()) == [36, 37, 38, 39, 40, 41]
+    assert axis.place(38) - axis.place(37) == pytest.approx(axis.place(41) - axis.place(40))
+    assert Straight([3, 3], 0, 1).high > 3, "a single value needs room, too"
+    ElementTree.fromstring(chart("T", "x", "BLEU", {"a": [(10, 36.2), (100, 40.9)]}, straight=True))

@@ -1,4 +1,4 @@
-"""A chart of lines on logarithmic axes, as an SVG that needs nothing else."""
+"""A chart of lines, logarithmic unless said otherwise, as an SVG that needs nothing else."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,11 +36,28 @@ class Scale:
                     yield value
 
 
-def chart(title: str, x_label: str, y_label: str, series: Mapping[str, Points]) -> str:
-    """The SVG. A series is a list of (x, y); the order of the series is that of the legend."""
+class Straight:
+    """An axis on which equal differences are equal distances, for scores."""
+
+    def __init__(self, values: Sequence[float], start: float, end: float) -> None:
+        self.low, self.high = math.floor(min(values)), math.ceil(max(values))
+        self.high += self.high == self.low
+        self.start, self.end = start, end
+
+    def place(self, value: float) -> float:
+        """Where a number stands."""
+        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+
+    def ticks(self) -> Iterator[float]:
+        """Whole numbers, about eight of them."""
+        yield from range(self.low, self.high + 1, max(1, (self.high - self.low) // 8))
+
+
+def chart(title: str, x_label: str, y_label: str, series: Mapping[str, Points], *, straight: bool = False) -> str:
+    """The SVG. A series is a list of (x, y); the order of the series is that of the legend. straight: the y axis."""
     points = [point for line in series.values() for point in line]
     across = Scale([x for x, _ in points], LEFT, WIDTH - RIGHT)
-    up = Scale([y for _, y in points], HEIGHT - BOTTOM, TOP)
+    up = (Straight if straight else Scale)([y for _, y in points], HEIGHT - BOTTOM, TOP)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
         f'font-size="12" role="img" aria-label="{escape(title)}">',
