@@ -41,10 +41,10 @@ from clearformer.text.train import train_from
 from clearformer.training.checkpoint import finished_weights
 from clearformer.training.distributed import Ranks
 from clearformer.training.loop import Loop, Report, Task
-from clearformer.training.loss import Loss, perplexity, r_drop
+from clearformer.training.loss import Loss, perplexity
 from clearformer.training.memory import estimate
 from clearformer.training.optimiser import average
-from clearformer.training.projected_loss import projected_cross_entropy
+from clearformer.training.projected_loss import projected_cross_entropy, projected_r_drop
 from clearformer.training.schedule import make_schedule
 from clearformer.training.signals import Stop
 from clearformer.translator import Translator, usual_markers
@@ -331,10 +331,11 @@ def translation_loss(model: nn.Module, batch: Batch, *, smoothing: float, diverg
         return made[batch.target_keep]  # N D: padding is never scored against the whole vocabulary
 
     head: Any = model.head
+    features, table, bias = head.projection(states())
     if not divergence:
-        features, table, bias = head.projection(states())
         return projected_cross_entropy(features, table, bias, wanted, smoothing=smoothing)
-    return r_drop(head(states()), head(states()), wanted, smoothing=smoothing, weight=divergence)
+    again, table, bias = head.projection(states())
+    return projected_r_drop(features, again, table, bias, wanted, smoothing=smoothing, weight=divergence)
 
 
 class Validation:

@@ -5,8 +5,8 @@ import torch
 from torch.nn.functional import linear
 
 from clearformer.training import projected_loss
-from clearformer.training.loss import cross_entropy
-from clearformer.training.projected_loss import projected_cross_entropy
+from clearformer.training.loss import cross_entropy, r_drop
+from clearformer.training.projected_loss import projected_cross_entropy, projected_r_drop
 
 N, D, V = 37, 16, 101
 
@@ -58,3 +58,28 @@ def test_mixed_precision_takes_the_readable_path():
         fast = projected_cross_entropy(states, table, offset, wanted, 0.1)
         readable = cross_entropy(linear(states, table, offset), wanted, smoothing=0.1)
     assert fast.total == readable.total
+
+
+@pytest.mark.parametrize("rows", [1, 5, 1000])
+@pytest.mark.parametrize("bias", [False, True])
+def test_r_drop_is_equal_to_the_readable_path(monkeypatch, rows, bias):
+    monkeypatch.setattr(projected_loss, "BLOCK", 4 * rows * V)
+    first, table, offset, wanted = operands(bias=bias)
+    second = (first + 0.3 * torch.randn(N, D)).detach().requires_grad_()
+    fast = projected_r_drop(first, second, table, offset, wanted, 0.1, 5.0)
+    logits = (linear(states, table, offset) for states in (first, second))
+    readable = r_drop(*logits, wanted, smoothing=0.1, weight=5.0)
+    torch.testing.assert_close(fast.total, readable.total)
+    torch.testing.assert_close(fast.nll, readable.nll)
+    gradients = differentiate(fast, first, second, table, offset)
+    for ours, theirs in zip(gradients, differentiate(readable, first, second, table, offset), strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
+
+
+def test_r_drop_without_gradients_makes_none():
+    first, table, offset, wanted = operands(bias=False)
+    with torch.no_grad():
+        loss = projected_r_drop(first, first, table, offset, wanted, 0.1, 5.0)
+    assert not loss.total.requires_grad
+    alone = cross_entropy(linear(first, table), wanted, smoothing=0.1)
+    torch.testing.assert_close(loss.total, alone.total)  # two equal passes do not diverge

@@ -1,4 +1,4 @@
-"""The cross-entropy of a vocabulary without ever holding all its logits, and with its gradient made on the way.
+"""Losses over a vocabulary without ever holding all its logits, and with their gradients made on the way.
 
 The readable path (`loss.cross_entropy` on the head's logits) writes and reads N × V numbers a dozen times, hundreds of
 megabytes; here a block of rows is projected, normalised, turned into the gradient and used up while it is still in
@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from clearformer.training.loss import Loss, cross_entropy
+from clearformer.training.loss import Loss, cross_entropy, r_drop
 
 BLOCK = 1 << 22  # logits at a time: 16 MB
 
@@ -29,6 +29,17 @@ def projected_cross_entropy(
     if states.dtype != torch.float32 or torch.is_autocast_enabled(states.device.type):
         return cross_entropy(F.linear(states, table, bias), wanted, smoothing=smoothing)
     total, nll = _ProjectedCrossEntropy.apply(states, table, bias, wanted, smoothing, torch.is_grad_enabled())  # type: ignore[no-untyped-call]
+    return Loss(total, nll.detach(), wanted.numel())
+
+
+def projected_r_drop(
+    first: Tensor, second: Tensor, table: Tensor, bias: Tensor | None, wanted: Tensor, smoothing: float, weight: float
+) -> Loss:
+    """`r_drop` of the logits of two passes. first, second: N D."""
+    if first.dtype != torch.float32 or torch.is_autocast_enabled(first.device.type):
+        one, two = (F.linear(states, table, bias) for states in (first, second))
+        return r_drop(one, two, wanted, smoothing=smoothing, weight=weight)
+    total, nll = _ProjectedRDrop.apply(first, second, table, bias, wanted, smoothing, weight, torch.is_grad_enabled())  # type: ignore[no-untyped-call]
     return Loss(total, nll.detach(), wanted.numel())
 
 
@@ -74,3 +85,65 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
     def backward(ctx: Any, d_total: Tensor, d_nll: Tensor) -> tuple[Tensor | None, ...]:
         scaled = (None if gradient is None else gradient.mul_(d_total) for gradient in ctx.gradients)
         return (*scaled, None, None, None)
+
+
+class _ProjectedRDrop(torch.autograd.Function):
+    """With p and q the two passes' probabilities and d = log p - log q, a row's divergence is ½ Σ (p - q) d, and its
+    gradient for the first pass's logits is ½ (p (d - Σ p d) + p - q); for the second pass everything changes sides."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        first: Tensor,
+        second: Tensor,
+        table: Tensor,
+        bias: Tensor | None,
+        wanted: Tensor,
+        smoothing: float,
+        weight: float,
+        learn: bool,
+    ) -> tuple[Tensor, Tensor]:
+        rows = max(1, BLOCK // (4 * len(table)))
+        passes = (first, second)
+        d_passes = [torch.empty_like(states) for states in passes] if learn else []
+        d_table = torch.zeros_like(table) if learn else None
+        d_bias = torch.zeros_like(bias) if learn and bias is not None else None
+        sums = first.new_zeros(2, dtype=torch.float64)
+        for start in range(0, len(first), rows):
+            here = slice(start, start + rows)
+            y = wanted[here, None]
+            log_probs = [F.linear(states[here], table, bias).log_softmax(dim=1) for states in passes]
+            difference = log_probs[0] - log_probs[1]
+            nll, even = first.new_zeros(2, dtype=torch.float64)
+            for one in log_probs:
+                nll = nll - one.gather(1, y).sum(dtype=torch.float64)
+                even = even - one.mean(dim=1).sum(dtype=torch.float64)
+            probs = [one.exp_() for one in log_probs]
+            leaning = [(one * difference).sum(dim=1, keepdim=True) for one in probs]  # Σ p d and Σ q d
+            divergence = 0.5 * (leaning[0] - leaning[1]).sum(dtype=torch.float64)
+            sums[0] += 0.5 * ((1 - smoothing) * nll + smoothing * even + weight * divergence)
+            sums[1] += 0.5 * nll
+            if d_table is None:
+                continue
+            pull = probs[0] - probs[1]
+            for number, sign in ((0, 1.0), (1, -1.0)):
+                # ¼ weight (p (d - Σ p d) + p - q) + ½ (p - smoothed target), with p and q, and so d, in turn
+                share = (difference - leaning[number]).mul_(0.5 * sign * weight).add_(1.0)
+                d_logits = share.mul_(probs[number]).add_(pull, alpha=0.5 * sign * weight)
+                d_logits.sub_(smoothing / len(table))
+                d_logits.scatter_add_(1, y, y.new_full(y.shape, smoothing - 1, dtype=first.dtype))
+                d_logits.mul_(0.5)
+                torch.mm(d_logits, table, out=d_passes[number][here])
+                d_table.addmm_(d_logits.mT, passes[number][here])
+                if d_bias is not None:
+                    d_bias += d_logits.sum(dim=0)
+        ctx.gradients = (*d_passes, d_table, d_bias) if learn else (None,) * 4
+        total, nll_sum = sums.to(first.dtype).unbind()
+        ctx.mark_non_differentiable(nll_sum)
+        return total.clone(), nll_sum.clone()
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_total: Tensor, d_nll: Tensor) -> tuple[Tensor | None, ...]:
+        scaled = (None if gradient is None else gradient.mul_(d_total) for gradient in ctx.gradients)
+        return (*scaled, None, None, None, None)
