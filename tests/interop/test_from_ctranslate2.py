@@ -6,7 +6,6 @@ import os
 import shutil
 import struct
 import tarfile
-import tracemalloc
 import wave
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +30,7 @@ from clearformer.model.mel import log_mel
 from clearformer.model.weights import weights_of
 from clearformer.steppers import Seq2SeqStepper, Source
 from clearformer.translator import Translator
+from interop.model_bin import array, model_bin, text
 from registry_weights import weights
 from toy_models import decided, vocabulary
 
@@ -191,67 +191,18 @@ def test_whisper_hears_what_the_engine_hears(spoken):
 # ---- files that mean harm -------------------------------------------------------------------------------------------
 
 
-def text(word: str) -> bytes:
-    return struct.pack("<H", len(word) + 1) + word.encode() + b"\0"
-
-
-def array(name: str, shape: tuple[int, ...], content: bytes, kind: int = 0, length: int | None = None) -> bytes:
-    dims = b"".join(struct.pack("<I", size) for size in shape)
-    size = len(content) if length is None else length
-    return text(name) + bytes([len(shape)]) + dims + bytes([kind]) + struct.pack("<I", size) + content
-
-
-def model_bin(
-    *arrays: bytes, version: int = 6, kind: str = "TransformerSpec", count: int | None = None, tail=None
-) -> bytes:
-    """A file of the format, each part of which can be made to lie."""
-    head = struct.pack("<I", version) + text(kind) + struct.pack("<I", 7)
-    number = struct.pack("<I", len(arrays) if count is None else count)
-    return head + number + b"".join(arrays) + (struct.pack("<I", 0) if tail is None else tail)
-
-
-ONE = array("a", (2,), bytes(8))
-HOSTILE = {
-    "empty": (b"", "ends in the middle of its version"),
-    "not this format": (b"PK\x03\x04" + bytes(100), "is of version 67324752"),
-    "an older version": (model_bin(version=4), "is of version 4; only version 6"),
-    "another kind": (model_bin(kind="Wav2Vec2Spec"), "holds a Wav2Vec2Spec; read here are TransformerSpec and"),
-    "four billion arrays": (model_bin(count=0xFFFFFFFF), "says that it holds 4,294,967,295 arrays"),
-    "one array more than there are": (model_bin(ONE, count=2), "an array's name is not text"),
-    "a name that is longer than the file": (model_bin(struct.pack("<H", 60_000) + b"x" * 20), "ends in the middle of"),
-    "a name that is not text": (model_bin(struct.pack("<H", 3) + b"\xff\xfe\0" + bytes(20)), "is not text"),
-    "a name without its end": (model_bin(struct.pack("<H", 3) + b"abc" + bytes(20)), "is not text"),
-    "a hundred dimensions": (model_bin(text("a") + b"\x64" + bytes(400)), "has 100 dimensions"),
-    "a shape of absurd size": (
-        model_bin(array("a", (0xFFFFFFFF, 0xFFFFFFFF), b"", length=4)), "which is not what its shape asks for",
-    ),
-    "a length that the file has not": (model_bin(array("a", (1 << 28,), b"", length=1 << 30)), "ends in the middle"),
-    "a length that is not the shape's": (model_bin(array("a", (3,), bytes(8))), "has 8 bytes, which is not what its"),
-    "an unknown type": (model_bin(array("a", (2,), bytes(8), kind=9)), "is of the unknown type 9"),
-    "the same array twice": (model_bin(ONE, ONE), "has a twice"),
-    "a second name for nothing": (
-        model_bin(ONE, tail=struct.pack("<I", 1) + text("b") + text("nowhere")), "calls nowhere also b",
-    ),
-    "a second name that is taken": (model_bin(ONE, tail=struct.pack("<I", 1) + text("a") + text("a")), "calls a also"),
-    "four billion second names": (model_bin(ONE, tail=struct.pack("<I", 0xFFFFFFFF)), "4,294,967,295 second names"),
-    "bytes behind the end": (model_bin(ONE) + b"more", "has 4 bytes behind its end"),
-    "no model at all": (model_bin(ONE), "has no matrix encoder/embeddings_0/weight"),
-}  # fmt: skip
-
-
-@pytest.mark.timeout(10)
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_file_is_refused_in_a_sentence_at_once(name, tmp_path):
-    content, sentence = HOSTILE[name]
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (model_bin(kind="Wav2Vec2Spec"), "holds a Wav2Vec2Spec; read here are TransformerSpec and"),
+        (model_bin(array("a", (2,), bytes(8))), "has no matrix encoder/embeddings_0/weight"),
+    ],
+)
+def test_a_file_that_holds_no_model_of_ours_is_refused(content, sentence, tmp_path):
     (tmp_path / "model.bin").write_bytes(content)
     (tmp_path / "config.json").write_text("{}")
-    tracemalloc.start()
-    with pytest.raises(ValueError, match=rf"model\.bin.*(?:{sentence})") as refused:
+    with pytest.raises(ValueError, match=rf"model\.bin.*(?:{sentence})"):
         reader.read(tmp_path)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 2 * len(content) + (1 << 20)
-    assert "\n" not in str(refused.value)
 
 
 @pytest.fixture(scope="module")

@@ -1,28 +1,25 @@
 """CTranslate2's folders of Transformer and Whisper models, opened as ours.
 
-`model.bin` (version 6) is a list of named arrays, some of them single numbers that say what the model is, and of second
-names for the same array. Nothing in it can run. Weights in fewer bits come back as the numbers that they stand for.
+What the arrays of the file say (`ctranslate2_arrays.py`) becomes a configuration and a table of names.
 """
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch import Tensor
 
 from clearformer import storage
 from clearformer.bundle import Bundle, Markers
 from clearformer.folder import load_tokenizers
 from clearformer.interop import vocabularies
-from clearformer.interop.binary import BinaryReader
+from clearformer.interop.ctranslate2_arrays import ModelFile, Split, dotted
 from clearformer.interop.imported import Imported, assemble
 from clearformer.interop.keys import MOST, Keys
-from clearformer.interop.names import Rule, Shape, Table, pairs, under
+from clearformer.interop.names import Rule, Table, pairs, under
 from clearformer.interop.to_ctranslate2 import ACTIVATIONS, WAVES, waves
 from clearformer.interop.weights import read_json
 from clearformer.model.config import (
@@ -38,8 +35,6 @@ from clearformer.model.config import (
 )
 from clearformer.text.tokenizer import Tokenizer
 
-VERSION = 6
-_TYPES = ("<f4", "<i1", "<i2", "<i4", "<f2", "bfloat16")  # the order is that of the format
 _NUMBERS = (
     "RELU",
     "GELUTanh",
@@ -82,120 +77,10 @@ def read(folder: Path) -> Imported:
     return Imported(bundle=found, aside=aside, notes=notes)
 
 
-# ---- the file -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Array:
-    """Where an array lies and how it is kept."""
-
-    shape: Shape
-    type: str
-    place: int
-    bytes: int
-
-
-class ModelFile:
-    """model.bin: arrays by name, read when they are asked for. Single numbers are `facts`."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._arrays: dict[str, _Array] = {}
-        self.facts: dict[str, float | int] = {}
-        self.same: dict[str, str] = {}  # second names, with the name that the array has
-        with BinaryReader(path) as reader:
-            version = reader.number("I", "its version")
-            if version != VERSION:
-                raise ValueError(f"{path} is of version {version}; only version {VERSION} of the format is read")
-            self.kind = _text(reader, "its kind")
-            self.revision = reader.number("I", "its revision")
-            for _ in range(reader.count("I", "arrays", each=9)):
-                self._take_array(reader)
-            for _ in range(reader.count("I", "second names", each=6)):
-                self._take_second_name(reader)
-            if reader.left:
-                raise ValueError(f"{path} has {reader.left:,} bytes behind its end; get it anew")
-
-    @property
-    def shapes(self) -> dict[str, Shape]:
-        """Of every array under every name; the scales of quantised weights belong to the weights."""
-        own = {name: array.shape for name, array in self._arrays.items() if not name.endswith("_scale")}
-        return own | {second: own[first] for second, first in self.same.items() if first in own}
-
-    def is_fraction(self, name: str) -> bool:
-        """Whether a single number is kept as a float."""
-        return isinstance(self.facts.get(name), float)
-
-    def home(self, name: str) -> str:
-        """The name under which an array is kept."""
-        return self.same.get(name, name)
-
-    def read(self, name: str) -> Tensor:
-        """An array as float32: quantised weights are divided by their scale."""
-        values = self._values(self.home(name))
-        scale = f"{self.home(name)}_scale"
-        if values.dtype.kind == "i":
-            if scale not in self._arrays and scale not in self.facts:
-                raise ValueError(f"{self.path}: {name} is quantised, but has no scale; get it anew")
-            by = np.float32(self.facts[scale]) if scale in self.facts else self._values(scale)
-            values = values.astype(np.float32) / (by.reshape(-1, *[1] * (values.ndim - 1)) if np.ndim(by) else by)
-        return torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32))
-
-    def _values(self, name: str) -> NDArray[Any]:
-        array = self._arrays[name]
-        stored = "<u2" if array.type == "bfloat16" else array.type
-        values = np.fromfile(self.path, dtype=stored, count=math.prod(array.shape), offset=array.place)
-        if array.type == "bfloat16":  # the upper half of a float32
-            values = (values.astype(np.uint32) << 16).view(np.float32)
-        return values.reshape(array.shape)
-
-    def _take_array(self, reader: BinaryReader) -> None:
-        name = _text(reader, "an array's name")
-        rank = reader.number("B", f"the shape of {name}")
-        if rank > 4:
-            raise ValueError(f"{self.path}: {name} has {rank} dimensions, more than any weight; get it anew")
-        shape = tuple(reader.number("I", f"the shape of {name}") for _ in range(rank))
-        kind = reader.number("B", f"the type of {name}")
-        if kind >= len(_TYPES):
-            raise ValueError(f"{self.path}: {name} is of the unknown type {kind}; get it anew")
-        length = reader.number("I", f"the length of {name}")
-        type_ = _TYPES[kind]
-        if math.prod(shape) * (2 if type_ == "bfloat16" else np.dtype(type_).itemsize) != length:
-            raise ValueError(f"{self.path}: {name} has {length:,} bytes, which is not what its shape asks for")
-        if name in self._arrays or name in self.facts:
-            raise ValueError(f"{self.path} has {name} twice; get it anew")
-        if rank == 0:
-            self.facts[name] = np.frombuffer(reader.raw(length, name), dtype=type_)[0].item()
-        else:
-            place = reader.skip(length, name)
-            self._arrays[name] = _Array(shape=shape, type=type_, place=place, bytes=length)
-
-    def _take_second_name(self, reader: BinaryReader) -> None:
-        second, first = _text(reader, "a second name"), _text(reader, "a second name's first")
-        known = first in self._arrays or first in self.facts
-        if not known or second in self._arrays or second in self.same:
-            raise ValueError(f"{self.path} calls {first} also {second}, but that does not fit; get it anew")
-        if first in self.facts:
-            self.facts[second] = self.facts[first]
-        else:
-            self.same[second] = first
-
-
-def _text(reader: BinaryReader, what: str) -> str:
-    """A length, the characters, and a zero."""
-    raw = reader.raw(reader.number("H", what), what)
-    try:
-        if not raw.endswith(b"\0"):
-            raise ValueError
-        return raw[:-1].decode("utf-8")
-    except ValueError:
-        raise ValueError(f"{reader.path}: {what} is not text; get it anew") from None
-
-
 # ---- what the model is ----------------------------------------------------------------------------------------------
 
 
-def _read_transformer(file: ModelFile, plain: Mapping[str, Any]) -> tuple[ModelConfig, Table, "Split"]:
+def _read_transformer(file: ModelFile, plain: Mapping[str, Any]) -> tuple[ModelConfig, Table, Split]:
     shapes = file.shapes
     facts = _Facts(file)
     vocab, dim = _matrix(file, "encoder/embeddings_0/weight", "encoder/embeddings/weight")
@@ -245,7 +130,7 @@ def _read_transformer(file: ModelFile, plain: Mapping[str, Any]) -> tuple[ModelC
     return config, _names(config, store, {**fixed_source, **fixed_target}), store
 
 
-def _read_whisper(file: ModelFile, plain: Mapping[str, Any]) -> tuple[ModelConfig, Table, "Split"]:
+def _read_whisper(file: ModelFile, plain: Mapping[str, Any]) -> tuple[ModelConfig, Table, Split]:
     facts = _Facts(file)
     vocab, dim = _matrix(file, "decoder/embeddings/weight")
     heads = facts.whole("encoder/num_heads")
@@ -363,7 +248,7 @@ def _places(file: ModelFile, facts: _Facts, stack: str, heads: int) -> tuple[Pos
         place = PositionConfig(kind=kind)  # type: ignore[arg-type]
         expected = np.zeros_like(kept) if kind == "none" else waves(place, *kept.shape)
         if kept.shape[1] % 2 == 0 and np.allclose(kept, expected, atol=2e-3):
-            return place, {_dotted(table): lambda shape, values=expected: torch.from_numpy(values)}
+            return place, {dotted(table): lambda shape, values=expected: torch.from_numpy(values)}
     return PositionConfig(kind="learned"), {}
 
 
@@ -441,79 +326,6 @@ def _layers(file: ModelFile, stack: str) -> int:
 
 
 # ---- names ----------------------------------------------------------------------------------------------------------
-
-
-class Split:
-    """The arrays under names with dots, with joined queries, keys and values taken apart.
-
-    A bias of the keys that is zero throughout is none: it stands only where a model without one was joined.
-    """
-
-    def __init__(self, file: ModelFile) -> None:
-        self._file = file
-        self.shapes: dict[str, Shape] = {}
-        self._parts: dict[str, tuple[str, int, int]] = {}
-        for name, shape in file.shapes.items():
-            letters = self._letters(name)
-            if letters is None:
-                self._parts[_dotted(name)] = (name, 0, shape[0])
-                self.shapes[_dotted(name)] = shape
-            else:
-                self._cut(name, shape, letters)
-        biases = [name for name in self.shapes if name.endswith("attention.k.bias")]
-        silent = bool(biases) and all(not bool(self.read(name).any()) for name in biases)
-        self.key_bias = False if silent else None
-        for name in biases if silent else ():
-            del self.shapes[name]
-
-    def read(self, name: str) -> Tensor:
-        whole, begins, ends = self._parts[name]
-        return self._file.read(whole)[begins:ends]
-
-    def head_dim(self, heads: int, dim: int) -> int | None:
-        """The width of a head, where it is not the model's width divided by the heads."""
-        width = self._file.shapes.get("encoder/layer_0/self_attention/linear_1/weight", (0, dim))[-1]
-        return None if width == dim else width // heads
-
-    def _letters(self, name: str) -> str | None:
-        """What is joined in this array: all three in self-attention, keys and values across."""
-        path, _, last = name.rpartition("/")
-        if last not in ("weight", "bias"):
-            return None
-        joined = {"self_attention/linear_0": "qkv", "attention/linear_1": "kv"}
-        return next(
-            (
-                letters
-                for end, letters in joined.items()
-                if path.endswith(f"/{end}") and (end != "attention/linear_1" or "/self_attention/" not in name)
-            ),
-            None,
-        )
-
-    def _cut(self, name: str, shape: Shape, letters: str) -> None:
-        path, _, last = name.rpartition("/")
-        attention = path.rpartition("/")[0]
-        out = "linear_1" if letters == "qkv" else "linear_2"
-        # Keys and values may be narrower than queries, which are as wide as what the output projection takes in.
-        queries = (self._file.shapes.get(f"{attention}/{out}/weight") or (0, 0))[-1] if letters == "qkv" else 0
-        each, odd = divmod(shape[0] - queries, 2)
-        if each <= 0 or odd:
-            raise ValueError(f"{self._file.path}: {name} has {shape[0]} rows, which are not queries, keys and values")
-        begins = 0
-        for letter in letters:
-            length = queries if letter == "q" else each
-            part = f"{_dotted(attention)}.{letter}.{last}"
-            self._parts[part] = (name, begins, begins + length)
-            self.shapes[part] = (length, *shape[1:])
-            begins += length
-
-
-def _dotted(name: str) -> str:
-    """layer_3/ffn/layer_norm/gamma is layer.3.ffn.layer_norm.weight."""
-    words = [
-        f"layer.{word[6:]}" if word.startswith("layer_") and word[6:].isdigit() else word for word in name.split("/")
-    ]
-    return ".".join([*words[:-1], {"gamma": "weight", "beta": "bias"}.get(words[-1], words[-1])])
 
 
 def _names(config: ModelConfig, store: Split, fixed: Mapping[str, Any]) -> Table:
