@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from clearformer.cli.search import add_search, search_config
 from clearformer.cli.usage import UsageError
 
 
@@ -14,8 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", default="en-de", help="a model folder or the name of one that ships (en-de)")
     add_test_set(parser)
     parser.add_argument("--tokenise", help="sacreBLEU's tokeniser; none for text that is split already (by language)")
-    parser.add_argument("--beam", type=int, default=4, help="hypotheses kept at each step (4)")
-    parser.add_argument("--batch", type=int, default=64, help="sentences translated at a time (64)")
+    add_search(parser, batch=64)
     parser.add_argument("--output", type=Path, help="keep the translations in this file")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -32,12 +32,11 @@ def run(arguments: argparse.Namespace) -> None:
     from clearformer.cli.progress import progress_bar
     from clearformer.doorway import load
     from clearformer.evaluation.translation import check_tokeniser, score_translations
-    from clearformer.translation import DecodingConfig
 
     check_tokeniser(arguments.tokenise)
     translator = load(arguments.model)
     sources, references = read_test_set(arguments, translator.bundle.provenance)
-    config = DecodingConfig(beam=arguments.beam, batch=arguments.batch)
+    config = search_config(arguments)
     with progress_bar("translating") as show:
         found = [one.text for one in translator.translate(sources, config, on_progress=show)]
     with progress_bar("perplexity") as show:

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from clearformer.cli.search import add_search, search_config
 from clearformer.cli.usage import UsageError
 
 if TYPE_CHECKING:
@@ -23,9 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", default="en-de", help="a model folder or the name of one that ships (en-de)")
     parser.add_argument("--input", type=Path, help="a file with a sentence a line")
     parser.add_argument("--output", type=Path, help="where to write the translations (standard output)")
-    parser.add_argument("--beam", type=int, default=4, help="hypotheses kept at each step; 1 is greedy (4)")
+    add_search(parser, batch=32)
     parser.add_argument("--nbest", type=int, default=1, help="translations shown for each sentence (1)")
-    parser.add_argument("--batch", type=int, default=32, help="sentences translated at a time (32)")
     parser.add_argument(
         "--engine",
         choices=["auto", "torch", "ctranslate2"],
@@ -39,11 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Translate a stream of lines in portions, so that a long file shows results early and needs little memory."""
     from clearformer.engines import open_translator
-    from clearformer.translation import DecodingConfig
 
     if arguments.text and arguments.input:
         raise UsageError("give sentences or --input, not both")
-    config = DecodingConfig(beam=arguments.beam, nbest=arguments.nbest, batch=arguments.batch)
+    config = search_config(arguments, nbest=arguments.nbest)
     scores_shown = arguments.json or arguments.nbest > 1
     translator = open_translator(arguments.model, arguments.engine, config, by_token=scores_shown)
     with _output(arguments.output) as output:
