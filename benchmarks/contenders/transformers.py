@@ -1,6 +1,6 @@
 """transformers: MarianMTModel, the library's translation model, trained and decoded as its documentation does.
 
-Two ways to train: a loop of one's own, and the library's Trainer (options = { trainer = true }).
+Two ways to train: a loop of one's own, and the library's Trainer (options = { trainer = "yes" }).
 """
 
 import tempfile
