@@ -7,13 +7,15 @@ import pytest
 import torch
 
 from clearformer.bundle import Bundle
-from clearformer.decoding.beam import BeamConfig
+from clearformer.decoding.beam import BeamConfig, beam_search
 from clearformer.decoding.penalty import Average
+from clearformer.decoding.rules import Rules
 from clearformer.decoding.stop import FullBeam
 from clearformer.model.build import build
 from clearformer.model.config import PositionConfig
 from clearformer.model.families import transformer
 from clearformer.model.trace import trace
+from clearformer.steppers import pad_sources
 from clearformer.text.train import TokenizerConfig, train_from
 from clearformer.translation import DecodingConfig
 from clearformer.translator import Translator, beam_config
@@ -76,6 +78,21 @@ def test_the_swift_path_says_what_the_readable_one_says(translator, beam):
         assert [found.ids for found in one] == [found.ids for found in other]
         for found, expected in zip(one, other, strict=True):
             assert found.token_log_probs == pytest.approx(expected.token_log_probs, abs=1e-4)
+
+
+def test_greedy_translations_are_those_of_a_beam_of_one(translator):
+    config = replace(SHORT, beam=1, alpha=0.7)
+    sources = translator.encode(texts(30), config)
+    expected = beam_search(
+        translator.stepper,
+        pad_sources(sources, translator.source_tokenizer.pad_id),
+        rules=Rules(eos=translator.target_tokenizer.eos_id, banned=translator._unsayable()),
+        config=beam_config(config),
+        max_len=[config.longest(len(source)) for source in sources],
+    )
+    for found, (one,) in zip(translator.translate(texts(30), config), expected, strict=True):
+        assert (found.ids, found.token_log_probs) == (one.tokens, one.token_log_probs)
+        assert found.score == pytest.approx(one.score)
 
 
 def test_a_trace_of_a_translation_shows_the_modules_at_work(translator):

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from clearformer.bundle import Bundle, Markers
 from clearformer.decoding.beam import BeamConfig, beam_search
+from clearformer.decoding.greedy import greedy
 from clearformer.decoding.hypothesis import Hypothesis
 from clearformer.decoding.penalty import Average, Gnmt
 from clearformer.decoding.rules import Rules
@@ -101,15 +102,24 @@ class Translator:
         return [[*self.markers.before_source, *row, *self.markers.after_source] if row else [] for row in rows]
 
     def _search(self, sources: list[list[int]], config: DecodingConfig) -> list[list[Hypothesis]]:
-        target = self.target_tokenizer
-        return beam_search(
-            self.stepper if watcher() is None else self.readable,  # whoever traces wants to see the modules at work
-            pad_sources(sources, self._padding()),
-            rules=Rules(eos=target.eos_id, banned=self._unsayable(), no_repeat_ngram=config.no_repeat_ngram),
-            config=beam_config(config),
-            max_len=[min(config.longest(len(source)), self.longest_target) for source in sources],
-            prefixes=[self.markers.forced] * len(sources) if self.markers.forced else None,
-        )
+        chosen = beam_config(config)
+        asked: dict[str, Any] = {
+            "source": pad_sources(sources, self._padding()),
+            "rules": Rules(
+                eos=self.target_tokenizer.eos_id, banned=self._unsayable(), no_repeat_ngram=config.no_repeat_ngram
+            ),
+            "max_len": [min(config.longest(len(source)), self.longest_target) for source in sources],
+            "prefixes": [self.markers.forced] * len(sources) if self.markers.forced else None,
+        }
+        stepper = (
+            self.stepper if watcher() is None else self.readable
+        )  # whoever traces wants to see the modules at work
+        if config.beam > 1:
+            return beam_search(stepper, config=chosen, **asked)
+        # A beam of one is greedy decoding, which needs no book-keeping.
+        found = greedy(stepper, force_eos=True, **asked)
+        divisors = (chosen.penalty.divisor(len(one.token_log_probs), ended=one.ended) for one in found)
+        return [[replace(one, score=one.log_prob / by)] for one, by in zip(found, divisors, strict=True)]
 
     def _unsayable(self) -> tuple[int, ...]:
         """What no translation consists of: special tokens, and rows of the table that the vocabulary has no piece for.

@@ -65,12 +65,15 @@ def test_equals_the_plain_search_of_one_sentence_at_a_time(penalty, beam, grid):
         assert [(h.tokens, pytest.approx(h.token_log_probs)) for h in found] == [(t, s) for t, s, _ in expected]
 
 
+@pytest.mark.parametrize("force_eos", [False, True])
 @pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
 @pytest.mark.parametrize("stop", [Proved(), FullBeam(), PresentLength(), Exhaust()], ids=repr)
-def test_a_beam_of_one_is_greedy_decoding(penalty, stop):
+def test_a_beam_of_one_is_greedy_decoding(penalty, stop, force_eos):
     model = TableModel(vocab=6, eos_bias=-0.5)
-    config = BeamConfig(beam=1, penalty=penalty, stop=stop, force_eos=False)
-    alone = greedy(model, range(30), rules=RULES, max_len=7)
+    config = BeamConfig(beam=1, penalty=penalty, stop=stop, force_eos=force_eos)
+    alone = greedy(model, range(30), rules=RULES, max_len=7, force_eos=force_eos)
+    assert any(len(found.tokens) == 7 for found in alone), "some are as long as they may be"
+    assert force_eos == all(found.ended for found in alone)
     for expected, (found,) in zip(alone, search(model, range(30), config, max_len=7), strict=True):
         assert found.tokens == expected.tokens
         assert found.token_log_probs == expected.token_log_probs

@@ -27,7 +27,7 @@ from clearformer.decoding.penalty import Gnmt, LengthPenalty, penalised
 from clearformer.decoding.protocol import S, Stepper
 from clearformer.decoding.ranking import choose
 from clearformer.decoding.record import Step
-from clearformer.decoding.rules import FREE, Rules
+from clearformer.decoding.rules import Rules
 from clearformer.decoding.stop import FullBeam, Proved, Standing, StopRule
 from clearformer.decoding.stream import impossible, next_log_probs
 from clearformer.decoding.tree import TreeRecorder
@@ -82,7 +82,7 @@ def beam_search(
         if beam.step == 0:
             rules.check_vocabulary(vocab_size)
             limits.check_vocabulary(vocab_size)
-        forced = _forced(beam, limits, rules, config)
+        forced = limits.forced(beam.sentences, beam.step, end=rules.eos if config.force_eos else None)
         log_probs = next_log_probs(logits, beam.step)
         untouched = None if recorder is None else log_probs.clone()
         each = None if forced is None else forced.repeat_interleave(beam.width)
@@ -127,16 +127,6 @@ def close_ranks(going_on: Tensor) -> Tensor:
     places = torch.arange(len(left))
     places[~going_on[: len(left)]] = left[left >= len(left)]
     return places
-
-
-def _forced(beam: Beam, limits: Limits, rules: Rules, config: BeamConfig) -> Tensor | None:
-    """The token each sentence must say now, prefix or end, or FREE: N. None where nobody must."""
-    forced = limits.forced(beam.sentences, beam.step)
-    if config.force_eos:
-        over = limits.max_len[beam.sentences] == beam.step
-        if bool(over.any()):
-            forced = torch.where(over, rules.eos, FREE if forced is None else forced)
-    return forced
 
 
 class _Finished:

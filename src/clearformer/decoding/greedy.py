@@ -21,6 +21,7 @@ def stream_greedy(
     max_len: int | Sequence[int],
     prefixes: Sequence[Sequence[int]] | None = None,
     transforms: Sequence[Transform] = (),
+    force_eos: bool = False,
 ) -> Iterator[Choice]:
     """Yield the choices as they are made. Of the transforms only a repetition penalty can change which is likeliest."""
 
@@ -29,7 +30,7 @@ def stream_greedy(
             log_probs = transform(log_probs, history)
         return top(log_probs, 1)[1].squeeze(-1).cpu()
 
-    return stream(stepper, source, choose, rules=rules, max_len=max_len, prefixes=prefixes)
+    return stream(stepper, source, choose, rules=rules, max_len=max_len, prefixes=prefixes, force_eos=force_eos)
 
 
 def greedy(
@@ -40,7 +41,16 @@ def greedy(
     max_len: int | Sequence[int],
     prefixes: Sequence[Sequence[int]] | None = None,
     transforms: Sequence[Transform] = (),
+    force_eos: bool = False,
 ) -> list[Hypothesis]:
     """One hypothesis per sentence."""
-    choices = stream_greedy(stepper, source, rules=rules, max_len=max_len, prefixes=prefixes, transforms=transforms)
+    choices = stream_greedy(
+        stepper,
+        source,
+        rules=rules,
+        max_len=max_len,
+        prefixes=prefixes,
+        transforms=transforms,
+        force_eos=force_eos,
+    )
     return collect(choices, rules)

@@ -32,9 +32,17 @@ class Limits:
         prefix = torch.tensor(padded, dtype=torch.int64).view(sentences, longest)
         return cls(max_len=torch.tensor(lengths, dtype=torch.int64), prefix=prefix)
 
-    def forced(self, sentences: Tensor, step: int) -> Tensor | None:
-        """The token that each of these sentences must say at this step, or FREE: N. None where no prefix is left."""
-        return self.prefix[sentences, step] if step < self.prefix.size(1) else None
+    def forced(self, sentences: Tensor, step: int, *, end: int | None = None) -> Tensor | None:
+        """The token that each of these sentences must say at this step, or FREE: N. None where nobody must.
+
+        end: what a sentence of the greatest length has to say next, if it is made to end.
+        """
+        forced = self.prefix[sentences, step] if step < self.prefix.size(1) else None
+        if end is not None:
+            over = self.max_len[sentences] == step
+            if bool(over.any()):
+                forced = torch.where(over, end, FREE if forced is None else forced)
+        return forced
 
     def check_vocabulary(self, vocab_size: int) -> None:
         """Refuse forced tokens that the model does not have."""

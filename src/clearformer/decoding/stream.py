@@ -38,8 +38,12 @@ def stream(
     rules: Rules,
     max_len: int | Sequence[int],
     prefixes: Sequence[Sequence[int]] | None = None,
+    force_eos: bool = False,
 ) -> Iterator[Choice]:
-    """Yield every choice, step by step and within a step by row, until each row has ended or is max_len tokens long."""
+    """Yield every choice, step by step and within a step by row, until each row has ended or is max_len tokens long.
+
+    force_eos: a row of the greatest length then has to say the end token, as in beam search.
+    """
     tokens, state = stepper.start(source)
     limits = Limits.of(len(tokens), rules, max_len, prefixes)
     rows = torch.arange(len(tokens))
@@ -51,7 +55,7 @@ def stream(
             rules.check_vocabulary(logits.size(-1))
             limits.check_vocabulary(logits.size(-1))
         log_probs = next_log_probs(logits, step)
-        log_probs = rules.forbid(log_probs, history, limits.forced(rows, step))
+        log_probs = rules.forbid(log_probs, history, limits.forced(rows, step, end=rules.eos if force_eos else None))
         chosen = choose(log_probs, history, rows)
         values = log_probs.gather(-1, chosen.to(log_probs.device).unsqueeze(-1)).squeeze(-1).tolist()
         for row, token, log_prob in zip(rows.tolist(), chosen.tolist(), values, strict=True):
@@ -59,7 +63,7 @@ def stream(
                 raise ValueError(impossible(row))
             yield Choice(row, token, log_prob)
         history = torch.cat([history, chosen.unsqueeze(1)], dim=1)
-        going_on = (chosen != rules.eos) & (step + 1 < limits.max_len[rows])
+        going_on = (chosen != rules.eos) & (step + 1 < limits.max_len[rows] + force_eos)
         if not bool(going_on.any()):
             return
         if not bool(going_on.all()):
