@@ -1,0 +1,116 @@
+"""How the studio feels: `python benchmarks/studio.py`, on an otherwise idle machine, with Chromium.
+
+A real server and a real browser. Measured are the seconds from the command to the first figure on the screen, the
+milliseconds from a click on an attention cell to its arithmetic, and the frames while a large matrix is moved.
+"""
+
+import argparse
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from typing import Any
+
+from playwright.sync_api import Page, sync_playwright
+
+TEXT = "The old man who lives near the station sold his small blue boat last summer."
+# Clicks once, then watches until the panel shows another weight; done in the page, where a round trip costs nothing.
+CLICK = """async (number) => {
+  const cells = document.querySelectorAll(".large .cell");
+  const before = document.querySelector(".cell-panel");
+  const started = performance.now();
+  cells[number % cells.length].dispatchEvent(new MouseEvent("click", { bubbles: true }));
+  for (;;) {
+    await new Promise(requestAnimationFrame);
+    const panel = document.querySelector(".cell-panel");
+    if (panel && panel !== before && panel.querySelector("[data-value=weight] .own")) return performance.now() - started;
+    if (performance.now() - started > 10000) return Infinity;
+  }
+}"""
+# Moves the window over the matrix for two seconds and notes when frames were drawn.
+MOVE = """async () => {
+  const shown = document.querySelector(".matrix-window");
+  const far = [shown.scrollWidth - shown.clientWidth, shown.scrollHeight - shown.clientHeight];
+  const frames = [];
+  const started = performance.now();
+  for (let now = started; now - started < 2000; now = await new Promise(requestAnimationFrame)) {
+    frames.push(now);
+    const place = 0.5 - 0.5 * Math.cos((now - started) / 300);
+    shown.scrollTo(place * far[0], place * far[1]);
+  }
+  return frames;
+}"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="en-de")
+    parser.add_argument("--clicks", type=int, default=60)
+    asked = parser.parse_args()
+    with sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1200, "height": 900})
+        command = [sys.executable, "-m", "clearformer", "studio", "--model", asked.model]
+        started = time.perf_counter()
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+            try:
+                assert server.stdout is not None
+                address = server.stdout.readline().strip()
+                first_figure(page, address, started)
+                clicks(page, asked.clicks)
+                moving(page)
+            finally:
+                server.terminate()
+        browser.close()
+
+
+def first_figure(page: Page, address: str, started: float) -> None:
+    answered = time.perf_counter() - started
+    page.goto(f"{address}/#/heads")
+    page.locator(".thumbnail").first.wait_for()
+    print(f"server answers after {answered:.2f} s, first figure after {time.perf_counter() - started:.2f} s")
+
+
+def clicks(page: Page, count: int) -> None:
+    fill(page, TEXT)
+    page.locator(".thumbnail").nth(1).click()
+    settled(page)
+    page.locator(".large .cell").first.wait_for()
+    generator = random.Random(1)
+    times = [page.evaluate(CLICK, generator.randrange(10_000)) for _ in range(count)]
+    print(f"click to arithmetic, {count} cells: {summary(times)} ms")
+
+
+def moving(page: Page) -> None:
+    fill(page, "dog " * 511)
+    page.locator(".matrix-window").wait_for(timeout=120_000)
+    settled(page)
+    frames = page.evaluate(MOVE)
+    gaps = [after - before for before, after in pairwise(frames)]
+    late = sum(gap > 34 for gap in gaps)
+    print(
+        f"moving over a long input's matrix: {summary(gaps)} ms a frame, {late} of {len(gaps)} took two frames or more"
+    )
+
+
+def fill(page: Page, text: str) -> None:
+    page.locator("textarea").fill(text)
+    page.wait_for_timeout(400)
+    settled(page)
+
+
+def settled(page: Page) -> None:
+    page.wait_for_selector("[aria-busy=true]", state="detached", timeout=120_000)
+
+
+def summary(values: list[Any]) -> str:
+    ordered = sorted(values)
+    high = ordered[int(0.95 * (len(ordered) - 1))]
+    return f"p50 {statistics.median(ordered):.0f}, p95 {high:.0f}, worst {ordered[-1]:.0f}"
+
+
+if __name__ == "__main__":
+    main()
