@@ -26,7 +26,8 @@ CLICK = """async (number) => {
   for (;;) {
     await new Promise(requestAnimationFrame);
     const panel = document.querySelector(".cell-panel");
-    if (panel && panel !== before && panel.querySelector("[data-value=weight] .own")) return performance.now() - started;
+    const filled = panel && panel !== before && panel.querySelector("[data-value=weight] .own");
+    if (filled) return performance.now() - started;
     if (performance.now() - started > 10000) return Infinity;
   }
 }"""

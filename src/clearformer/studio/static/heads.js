@@ -47,10 +47,10 @@ export function headsPage(model) {
   const showLarge = (tokens, input) => {
     const site = model.sites.find((one) => one.name === chosen.site);
     if (chosen.head !== null && chosen.head >= site.heads) chosen.head = 0;
-    large.fill(() => ask("/api/head", { input, site: site.name, head: chosen.head }), (found) => largeHead(site, tokens, found, { again: update, opencell: () => showCell(site, tokens) }));
-    showCell(site, tokens);
+    large.fill(() => ask("/api/head", { input, site: site.name, head: chosen.head }), (found) => largeHead(site, tokens, found, { again: update, opencell: () => showCell(site, tokens, input) }));
+    showCell(site, tokens, input);
   };
-  const showCell = (site, tokens) => {
+  const showCell = (site, tokens, input) => {
     if (chosen.cell === null || chosen.head === null) {
       arithmetic.clear();
       return;
@@ -59,9 +59,9 @@ export function headsPage(model) {
       replace(arithmetic.element, note(t("heads.inexact")));
       return;
     }
-    arithmetic.fill(() => askCell(site), (operands) => cellPanel(operands, { ...sides(site, tokens), onfeature: (feature) => {
+    arithmetic.fill(() => askCell(site, input), (operands) => cellPanel(operands, { ...sides(site, tokens), onfeature: (feature) => {
       chosen.feature = feature;
-      showCell(site, tokens);
+      showCell(site, tokens, input);
     } }));
   };
   update();
@@ -77,8 +77,8 @@ function showChosen(list) {
   else if (inner.top < outer.top) list.scrollTop -= outer.top - inner.top + 30;
 }
 
-export function askCell(site) {
-  return ask("/api/cell", { input: currentInput(), site: site.name, head: chosen.head, query: chosen.cell[0], key: chosen.cell[1], feature: chosen.feature });
+export function askCell(site, input) {
+  return ask("/api/cell", { input, site: site.name, head: chosen.head, query: chosen.cell[0], key: chosen.cell[1], feature: chosen.feature });
 }
 
 function thumbnails(found, onchoose) {

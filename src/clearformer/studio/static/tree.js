@@ -19,7 +19,10 @@ const BOX = { width: 104, height: 20 };
 export function treePage(model) {
   if (model.task === "read") return h("div", {}, h("h2", {}, t("tree.title")), note(t("tree.none")));
   const drawing = new Waiting("tree");
-  const update = () => drawing.fill(() => ask("/api/tree", request()), (tree) => showTree(model, tree, update));
+  const update = () => {
+    const asked = request(); // the next sentence may be typed before a node of this one is opened
+    drawing.fill(() => ask("/api/tree", asked), (tree) => showTree(model, { ...tree, text: asked.text }, update));
+  };
   const { settings } = chosen;
   const set = (name) => (value) => {
     settings[name] = value;
@@ -140,7 +143,7 @@ function nodePanel(model, tree, node, update) {
   const before = path.slice(0, -1).map((one) => one.token.id);
   const crossing = model.sites.filter((site) => site.kind === "cross");
   const site = crossing[Math.max(0, crossing.length - 2)];
-  if (site) looked.fill(() => ask("/api/head", { input: { text: chosen.text, target: before }, site: site.name, head: null }), (found) => attentionRow(tree.source, part(unpack(found.weights), before.length).values));
+  if (site) looked.fill(() => ask("/api/head", { input: { text: tree.text, target: before }, site: site.name, head: null }), (found) => attentionRow(tree.source, part(unpack(found.weights), before.length).values));
   return h("section", { "aria-live": "polite" },
     h("h3", {}, path.map((one) => one.token.text).join("").trim() || label(node.token)),
     h("dl", { class: "facts-list" }, facts.map(([name, value]) => [h("dt", {}, t(name)), h("dd", {}, value)])),

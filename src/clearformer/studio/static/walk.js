@@ -30,7 +30,8 @@ export function walkPage(model, leave, { offline = false } = {}) {
     chosen.step = Math.min(chosen.step, steps.length - 1);
     arithmetic.clear();
     replace(bar, walkBar(model, steps, go, update));
-    place.fill(() => gather(steps[chosen.step]), (found) => showStep(model, steps[chosen.step], found, offline ? null : (site, tokens) => openCell(site, tokens, arithmetic)));
+    const [step, input] = [steps[chosen.step], currentInput()];
+    place.fill(() => gather(step, input), (found) => showStep(model, step, found, offline ? null : (site, tokens) => openCell(site, tokens, input, arithmetic)));
   };
   const keys = (event) => {
     if (event.target.closest("input, textarea, select, button, summary, [role=application]")) return;
@@ -44,17 +45,17 @@ export function walkPage(model, leave, { offline = false } = {}) {
   return h("div", {}, h("h2", {}, t("walk.title")), h("p", { class: "lead" }, t("walk.lead")), offline ? null : sentenceBox(model, update), bar, place.element, arithmetic.element);
 }
 
-function openCell(site, tokens, arithmetic) {
+function openCell(site, tokens, input, arithmetic) {
   chosen.head = chosen.walkHead;
-  arithmetic.fill(() => askCell(site), (operands) => cellPanel(operands, { ...sides(site, tokens), onfeature: (feature) => {
+  arithmetic.fill(() => askCell(site, input), (operands) => cellPanel(operands, { ...sides(site, tokens), onfeature: (feature) => {
     chosen.feature = feature;
-    openCell(site, tokens, arithmetic);
+    openCell(site, tokens, input, arithmetic);
   } }));
 }
 
-async function gather(step) {
+async function gather(step, input) {
   const names = step.pictures.flatMap((picture) => [picture.value, picture.from]).filter(Boolean);
-  const [tokens, values] = await Promise.all([ask("/api/trace", currentInput()), names.length ? ask("/api/values", { input: currentInput(), names }) : {}]);
+  const [tokens, values] = await Promise.all([ask("/api/trace", input), names.length ? ask("/api/values", { input, names }) : {}]);
   return { tokens, values: Object.fromEntries(Object.entries(values).map(([name, packed]) => [name, unpack(packed)])) };
 }
 
