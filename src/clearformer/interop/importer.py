@@ -74,10 +74,10 @@ def read_hugging_face(folder: Path, family: str | None = None, *, split: str | N
         keys = Keys(plain, str(folder / "config.json"), tensors=store.shapes.keys())
         try:
             config = known.read_config(keys)
+            texts = vocabularies.read(folder, plain, config, split=split)  # first: the weights take most of the memory
             model, aside = assemble(config, known.names(config), store, prefix_of(known))
         except ValueError as error:
             raise ValueError(_placed(str(error), folder)) from error
-    texts = vocabularies.read(folder, plain, config, split=split)
     found = Bundle(
         config=config,
         model=model,
