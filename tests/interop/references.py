@@ -88,7 +88,8 @@ def agree(mine: nn.Module, theirs: Any, config: Any) -> None:
         pictures = torch.randn(3, config.front.channels, config.front.picture, config.front.picture)
         close(mine(pictures), output(theirs(pictures)))
     elif config.front.kind == "sound":
-        frames, (target, keep) = torch.randn(3, 24, MELS), batch(15)
+        # Theirs takes one length only. What we export has the length of every published Whisper: thirty seconds.
+        frames, (target, keep) = torch.randn(3, 2 * theirs.config.max_source_positions, MELS), batch(15)
         expected = theirs(input_features=frames.mT, decoder_input_ids=target, decoder_attention_mask=keep.long())
         close(mine(frames, target, target_keep=keep)[keep], expected.logits[keep])
     elif config.shape == "encoder-decoder":
@@ -124,6 +125,11 @@ def step_by_step(mine: Any, theirs: Any, config: Any) -> None:
         cache = mine.start_cache()
         parts = [mine(target[:, [place]], cache=cache) for place in range(9)]
         close(torch.cat(parts, dim=1), theirs(target).logits)
+    elif config.front.kind == "sound":
+        frames = torch.randn(2, 2 * theirs.config.max_source_positions, MELS)
+        memory, cache = mine.encode(frames), mine.start_cache()
+        parts = [mine.decode(target[:, [place]], memory, cache=cache) for place in range(9)]
+        close(torch.cat(parts, dim=1), theirs(input_features=frames.mT, decoder_input_ids=target).logits)
     elif config.shape == "encoder-decoder" and config.front.kind == "tokens":
         source, keep = batch(12)
         source, keep = source[:2], keep[:2]
