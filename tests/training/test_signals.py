@@ -16,13 +16,19 @@ def test_a_first_signal_is_noted_and_nothing_else_happens(number):
 
 
 def test_a_second_signal_is_obeyed_at_once():
+    # A job in the background of a script is born with interrupts ignored; here they mean what they usually mean.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+
     def press_twice():
         with Stop():
             os.kill(os.getpid(), signal.SIGINT)
             os.kill(os.getpid(), signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt):
-        press_twice()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            press_twice()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_afterwards_signals_mean_what_they_meant_before():
