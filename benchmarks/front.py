@@ -4,7 +4,7 @@
         --out F tiny=runs/a/model fast=runs/b/model
 
 Every model is translated with by both engines, in full precision and in eight bits, with and without a shortlist, at
-several beams. They take turns; the table has medians, and a row is on the front if nobody is both faster and better.
+several beams. They take turns; the table has medians, and a row is on the front if nobody faster is as good.
 """
 
 import argparse
@@ -99,7 +99,7 @@ def write(entries: Sequence[Entry], sentences: int, out: Path) -> None:
     lines = ["| model, engine, precision | beam | BLEU | sentences/s | on the front |", "|---|---:|---:|---:|---|"]
     for entry in sorted(entries, key=lambda one: -one.bleu):
         rate = entry.rate(sentences)
-        beaten = any(one.bleu > entry.bleu and one.rate(sentences) > rate for one in entries)
+        beaten = any(one.bleu >= entry.bleu and one.rate(sentences) > rate for one in entries)
         lines.append(f"| {entry.name} | {entry.beam} | {entry.bleu:.2f} | {rate:.0f} | {'' if beaten else 'yes'} |")
     (out / "front.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
     series: dict[str, list[tuple[float, float]]] = {}

@@ -34,7 +34,12 @@ def test_what_is_no_number_is_left_out_of_the_line_but_not_of_the_table():
 
 
 def test_a_flat_line_can_be_drawn():
-    ElementTree.fromstring(Curves({"a": {"learning_rate": [(1, 0.0), (2, 0.0)]}}).svg("flat"))
+    [line] = ElementTree.fromstring(Curves({"a": {"learning_rate": [(1, 0.0), (2, 0.0)]}}).svg("")).iter(
+        f"{SVG}polyline"
+    )
+    first, second = (point.split(",") for point in line.get("points").split())
+    assert first[1] == second[1]
+    assert first[0] != second[0]
 
 
 def test_nothing_recorded_is_said():

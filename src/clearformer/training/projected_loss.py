@@ -43,7 +43,17 @@ def projected_r_drop(
     return Loss(total, nll.detach(), wanted.numel())
 
 
-class _ProjectedCrossEntropy(torch.autograd.Function):
+class _WithGradients(torch.autograd.Function):
+    """A loss whose forward pass has made the gradients already: first those of its tensors, then its settings' None."""
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_total: Tensor, d_nll: Tensor) -> tuple[Tensor | None, ...]:
+        scaled = [None if gradient is None else gradient.mul_(d_total) for gradient in ctx.gradients]
+        return (*scaled, *[None] * (len(ctx.needs_input_grad) - len(scaled)))
+
+
+class _ProjectedCrossEntropy(_WithGradients):
     @staticmethod
     def forward(
         ctx: Any, states: Tensor, table: Tensor, bias: Tensor | None, wanted: Tensor, smoothing: float, learn: bool
@@ -80,14 +90,8 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
         ctx.mark_non_differentiable(nll_sum)
         return total.clone(), nll_sum.clone()
 
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, d_total: Tensor, d_nll: Tensor) -> tuple[Tensor | None, ...]:
-        scaled = (None if gradient is None else gradient.mul_(d_total) for gradient in ctx.gradients)
-        return (*scaled, None, None, None)
 
-
-class _ProjectedRDrop(torch.autograd.Function):
+class _ProjectedRDrop(_WithGradients):
     """With p and q the two passes' probabilities and d = log p - log q, a row's divergence is ½ Σ (p - q) d, and its
     gradient for the first pass's logits is ½ (p (d - Σ p d) + p - q); for the second pass everything changes sides."""
 
@@ -141,9 +145,3 @@ class _ProjectedRDrop(torch.autograd.Function):
         total, nll_sum = sums.to(first.dtype).unbind()
         ctx.mark_non_differentiable(nll_sum)
         return total.clone(), nll_sum.clone()
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, d_total: Tensor, d_nll: Tensor) -> tuple[Tensor | None, ...]:
-        scaled = (None if gradient is None else gradient.mul_(d_total) for gradient in ctx.gradients)
-        return (*scaled, None, None, None, None)
