@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from clearformer.model import masks
+from clearformer.model import masks, short
 from clearformer.model.cache import LayerCache
 from clearformer.model.dropout import drop
 from clearformer.model.positions import NoPosition
@@ -91,13 +91,15 @@ def attend_fused(
     scale: float | None = None,
     dropout: float = 0.0,
 ) -> Tensor:
-    """The same as `attend`, by PyTorch's scaled-dot-product attention, which never stores the weights."""
+    """The same as `attend`, by whatever is fastest: mostly PyTorch's kernel, which never stores the weights."""
     if mask is not None:
         masks.check(mask)  # the kernel would take floats for a bias
     if q.device.type == "cpu" and (q.size(2) == 1 or dropout):
         # A single query is no faster there, and each thread's scratch memory lies differently: a row's last bits would
         # depend on its place in the batch. And there is no fused kernel that drops weights.
         return attend(q, k, v, mask=mask, bias=bias, scale=scale, dropout=dropout)
+    if bias is None and short.suits(q, k):
+        return short.attend_short(q, k, v, mask=mask, scale=scale)
     if bias is not None:
         allowed = torch.ones((), dtype=torch.bool, device=q.device) if mask is None else mask
         mask = bias.to(q.dtype).masked_fill(~allowed, -math.inf)

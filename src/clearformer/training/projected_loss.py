@@ -17,6 +17,7 @@ from torch.autograd.function import once_differentiable
 from clearformer.training.loss import Loss, cross_entropy, r_drop
 
 BLOCK = 1 << 22  # logits at a time: 16 MB
+SURE = 60.0  # a negative logarithm up to here is exact: smaller probabilities lose digits in float32
 
 
 def projected_cross_entropy(
@@ -63,7 +64,7 @@ class _ProjectedCrossEntropy(_WithGradients):
         d_states = torch.empty_like(states) if learn else None
         d_table = torch.zeros_like(table) if learn else None
         d_bias = torch.zeros_like(bias) if learn and bias is not None else None
-        sums = states.new_zeros(2, dtype=torch.float64)
+        nll_sum, true_sum = 0.0, 0.0
         for start in range(0, len(states), rows):
             x, y = states[start : start + rows], wanted[start : start + rows, None]
             logits = block[: len(x)]
@@ -71,24 +72,35 @@ class _ProjectedCrossEntropy(_WithGradients):
                 torch.mm(x, table.mT, out=logits)
             else:
                 torch.addmm(bias, x, table.mT, out=logits)
-            true, even, top = logits.gather(1, y)[:, 0], logits.mean(dim=1), logits.amax(dim=1)
+            true = logits.gather(1, y)[:, 0]
             probs = torch.softmax(logits, dim=1, out=logits)
-            log_total = top - probs.amax(dim=1).log()  # the top probability is at least 1/V: never a logarithm of zero
-            nll = log_total - true
-            sums[0] += ((1 - smoothing) * nll + smoothing * (log_total - even)).sum(dtype=torch.float64)
-            sums[1] += nll.sum(dtype=torch.float64)
+            nll = -probs.gather(1, y)[:, 0].log()
+            if (lost := nll > SURE).any():  # so unlikely that the probability has no digits left, or none at all
+                nll[lost] = F.linear(x[lost], table, bias).logsumexp(dim=1) - true[lost]
+            nll_sum += float(nll.sum(dtype=torch.float64))
+            true_sum += float(true.sum(dtype=torch.float64))
             if d_states is None or d_table is None:
                 continue
-            d_logits = probs.sub_(smoothing / len(table)) if smoothing else probs
-            d_logits.scatter_add_(1, y, y.new_full(y.shape, smoothing - 1, dtype=states.dtype))
+            d_logits = probs.scatter_add_(1, y, y.new_full(y.shape, smoothing - 1, dtype=states.dtype))
             torch.mm(d_logits, table, out=d_states[start : start + rows])
             d_table.addmm_(d_logits.mT, x)
             if d_bias is not None:
                 d_bias += d_logits.sum(dim=0)
+        # The even part of a smoothed target is the same for every word: its share needs no pass over the logits.
+        even, heap = smoothing / len(table), states.sum(dim=0)
+        logit_sum = float(heap.double() @ table.sum(dim=0, dtype=torch.float64))
+        if bias is not None:
+            logit_sum += len(states) * float(bias.sum(dtype=torch.float64))
+        if d_states is not None and d_table is not None:
+            d_states -= even * table.sum(dim=0)
+            d_table -= even * heap
+        if d_bias is not None:
+            d_bias -= even * len(states)
         ctx.gradients = d_states, d_table, d_bias
-        total, nll_sum = sums.to(states.dtype).unbind()
-        ctx.mark_non_differentiable(nll_sum)
-        return total.clone(), nll_sum.clone()
+        total = states.new_tensor(nll_sum + smoothing * true_sum - even * logit_sum)
+        nll_total = states.new_tensor(nll_sum)
+        ctx.mark_non_differentiable(nll_total)
+        return total, nll_total
 
 
 class _ProjectedRDrop(_WithGradients):
