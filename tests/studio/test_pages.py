@@ -17,6 +17,7 @@ from clearformer.interop.importer import import_checkpoint
 from clearformer.model.trace import trace
 from clearformer.studio.app import STATIC
 from clearformer.studio.explain import explain
+from clearformer.studio.requests import CellRequest, Input
 from clearformer.studio.runs import Runs
 from clearformer.studio.sites import sites_of
 from clearformer.studio.subject import Subject
@@ -95,9 +96,9 @@ ASK_CELLS = """async ({cells, text}) => {
     document.body.append(panel);
     const shown = {};
     for (const line of panel.querySelectorAll("[data-value]")) {
-      const numbers = line.querySelector(".again").innerText.match(/[-−]?[0-9.]+(e[-−+]?[0-9]+)?/gi);
+      const numbers = line.querySelector(".again").textContent.match(/[-−]?[0-9.]+(e[-−+]?[0-9]+)?/gi);
       const [value, difference] = numbers.slice(-2);
-      shown[line.dataset.value] = [line.querySelector(".own").innerText, value, difference];
+      shown[line.dataset.value] = [line.querySelector(".own").textContent, value, difference];
     }
     panel.remove();
     found.push(shown);
@@ -491,14 +492,50 @@ def test_the_offline_page_walks_without_a_server(page, desks, tmp_path):
     page.on("request", lambda request: asked.append(request.url))
     page.goto(path.as_uri())
     settled(page)
+    desk, weights = desks["transformer"], []
+    look = desk.look(Input(text=TEXT))
     for _ in range(page.locator(".walk-bar option").count() - 1):
         page.keyboard.press("Space")
         settled(page)
         assert page.locator(".message").count() == 0
+        if page.locator(".step").get_attribute("data-step") == "softmax":
+            page.locator(".step .cell").first.click()
+            weights.append(page.locator(".cell-panel [data-value=weight] .own").text_content())
+            page.locator("h2").click()  # off the matrix, whose keys are its own
+    assert weights == [shown_as(float(desk.weights(look, site)[0, 0, 0])) for site in desk.sites.values()]
     assert page.locator(".step").get_attribute("data-step") == "prediction"
     page.get_by_text("中文").click()
     assert "走过整个模型" in page.locator("h2").inner_text()
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+COMPARE_OPERANDS = """async ({ data, served }) => {
+  const { cellOperands } = await import("/operands.js");
+  const { computeCell } = await import("/arithmetic.js");
+  const plain = (operands) => JSON.stringify([computeCell(operands), operands.hidden, operands.norm.kind],
+    (_, value) => (ArrayBuffer.isView(value) ? Array.from(value) : value instanceof Set ? [...value] : value));
+  return served.map((cell) => [plain(cellOperands(data.cells[cell.site], data.values, cell)), plain(cell)]);
+}"""
+
+
+@pytest.mark.parametrize("name", ["transformer", "t5", "bert", "llama", "alibi", "shaw"])
+def test_a_page_without_a_server_has_the_same_operands(page, bundles, desks, name):
+    desk, generator = desks[name], np.random.default_rng(6)
+    written = re.search(r'id="answers">(.*?)</script>', explain(desk, TEXT), re.DOTALL)
+    served = []
+    for site in desk.sites.values():
+        for _ in range(8):
+            sizes = desk.weights(desk.look(Input(text=TEXT)), site).shape
+            head, query, key = (int(generator.integers(size)) for size in sizes)
+            request = CellRequest(input=Input(text=TEXT), site=site.name, head=head, query=query, key=key, feature=0)
+            served.append(desk.cell(request))
+    with serving(Subject(bundles[name], name)) as address:
+        page.goto(f"{address}/#/model")
+        settled(page)
+        pairs = page.evaluate(COMPARE_OPERANDS, {"data": json.loads(written[1]), "served": served})
+    assert len(pairs) == 8 * len(desk.sites)
+    for ours, theirs in pairs:
+        assert ours == theirs
 
 
 def test_a_long_input_is_drawn_on_a_canvas_and_can_be_moved(page, bundles):

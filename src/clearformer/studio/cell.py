@@ -21,14 +21,8 @@ from clearformer.studio.subject import Look
 
 def cell(seen: Seen, look: Look, site: Site, *, head: int, query: int, key: int, feature: int) -> dict[str, Any]:
     """The operands of weights[head, query, key], of the head's output and of one feature of the layer's output."""
-    if not site.exact:
-        told = "{site} does not score by dot products, so there is no such arithmetic to show"
-        raise Refused("additive", told, site=site.name)
-    attention = seen.subject.model.get_submodule(site.name)
-    residual = seen.subject.model.get_submodule(f"{site.name}_residual")
-    assert isinstance(attention, Attention)
-    assert isinstance(residual, Residual)
-    values = seen.values(look, [f"{site.name}.*", f"{site.name}_residual.*", input_of(site)])
+    attention, residual = _parts(seen, site)
+    values = _values(seen, look, site)
     weights = values[f"{site.name}.weights"]
     _check("head", head, weights.size(0))
     _check("query", query, weights.size(1))
@@ -48,6 +42,42 @@ def cell(seen: Seen, look: Look, site: Site, *, head: int, query: int, key: int,
     if isinstance(attention.position, Rotary):
         found["rotation"] = _rotation(attention, values, site, head, query, key)
     return found
+
+
+def all_cells(seen: Seen, look: Look, site: Site, *, feature: int = 0) -> dict[str, Any]:
+    """What `cell` needs besides the recorded values, for every cell of a site: a page without a server has both."""
+    attention, residual = _parts(seen, site)
+    place, norm = _norm(residual)
+    out, bias = attention.out_proj, attention.out_proj.bias
+    found = {
+        "feature": feature,
+        "scale": scale_of(attention),
+        "shared": site.heads // site.kv_heads,
+        "input": input_of(site),
+        "out_weight": pack(out.weight[feature]),
+        "out_bias": None if bias is None else bias[feature].item(),
+        "norm": {"place": place, **describe_norm(norm, feature)},
+    }
+    if isinstance(attention.position, Rotary):
+        q, k, cosines, sines = _turned(attention, _values(seen, look, site), site)
+        pairs = attention.position.pairs
+        found["rotation"] = {"pairs": pairs, "q": pack(q), "k": pack(k), "cos": pack(cosines), "sin": pack(sines)}
+    return found
+
+
+def _parts(seen: Seen, site: Site) -> tuple[Attention, Residual]:
+    if not site.exact:
+        told = "{site} does not score by dot products, so there is no such arithmetic to show"
+        raise Refused("additive", told, site=site.name)
+    attention = seen.subject.model.get_submodule(site.name)
+    residual = seen.subject.model.get_submodule(f"{site.name}_residual")
+    assert isinstance(attention, Attention)
+    assert isinstance(residual, Residual)
+    return attention, residual
+
+
+def _values(seen: Seen, look: Look, site: Site) -> Values:
+    return seen.values(look, [f"{site.name}.*", f"{site.name}_residual.*", input_of(site)])
 
 
 def scale_of(attention: Attention) -> float:
@@ -92,8 +122,7 @@ def _merged(attention: Attention, values: Values, site: Site, query: int, featur
 
 def _added(residual: Residual, values: Values, site: Site, query: int, feature: int) -> dict[str, Any]:
     """The residual sum and the norm, in whichever of its two places."""
-    place = "pre" if not isinstance(residual.before, nn.Identity) else "post"
-    norm = residual.before if place == "pre" else residual.after
+    place, norm = _norm(residual)
     flows, total = values[input_of(site)][query], values[f"{site.name}_residual.sum"][query]
     return {
         "input": pack(flows),
@@ -105,6 +134,10 @@ def _added(residual: Residual, values: Values, site: Site, query: int, feature: 
             "result": pack(values[f"{site.name}_residual.{'before' if place == 'pre' else 'after'}"][query]),
         },
     }
+
+
+def _norm(residual: Residual) -> tuple[str, nn.Module]:
+    return ("post", residual.after) if isinstance(residual.before, nn.Identity) else ("pre", residual.before)
 
 
 def describe_norm(norm: nn.Module, feature: int) -> dict[str, Any]:
@@ -136,22 +169,31 @@ def _at(values: Tensor | None, place: int, otherwise: float = 0.0) -> float:
     return otherwise if values is None else float(values[place].item())
 
 
-@torch.inference_mode()
 def _rotation(attention: Attention, values: Values, site: Site, head: int, query: int, key: int) -> dict[str, Any]:
     """Query and key before they were turned, and the angles."""
-    rotary = attention.position
-    assert isinstance(rotary, Rotary)
-    given = values[f"{site.name}_residual.before"][None]
-    raw_q = split(attention.q_proj(given), site.heads)[0, head, query]
-    raw_k = split(attention.k_proj(given), site.kv_heads)[0, head // (site.heads // site.kv_heads), key]
-    cosines, sines = rotary.turn(torch.tensor([[query, key]]))
+    q, k, cosines, sines = _turned(attention, values, site)
+    assert isinstance(attention.position, Rotary)
     return {
-        "pairs": rotary.pairs,
-        "q": pack(raw_q),
-        "k": pack(raw_k),
-        "cos": pack(cosines[0, 0]),
-        "sin": pack(sines[0, 0]),
+        "pairs": attention.position.pairs,
+        "q": pack(q[head, query]),
+        "k": pack(k[head // (site.heads // site.kv_heads), key]),
+        "cos": pack(cosines[[query, key]]),
+        "sin": pack(sines[[query, key]]),
     }
+
+
+@torch.inference_mode()
+def _turned(attention: Attention, values: Values, site: Site) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """All queries and keys before they were turned, H T K and G T K, and each position's cosines and sines, T K/2."""
+    assert isinstance(attention.position, Rotary)
+    given = values[f"{site.name}_residual.before"][None]
+    cosines, sines = attention.position.turn(torch.arange(given.size(1))[None])
+    return (
+        split(attention.q_proj(given), site.heads)[0],
+        split(attention.k_proj(given), site.kv_heads)[0],
+        cosines[0, 0],
+        sines[0, 0],
+    )
 
 
 def _check(what: str, number: int, count: int) -> None:

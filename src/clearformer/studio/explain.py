@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 from clearformer.studio.app import STATIC, Desk
+from clearformer.studio.cell import all_cells
 from clearformer.studio.onefile import one_page
 from clearformer.studio.packing import pack
 from clearformer.studio.requests import Input
@@ -23,5 +24,6 @@ def explain(desk: Desk, text: str, *, language: Literal["en", "zh"] = "en") -> s
         "text": text,
         "answers": answers,
         "values": {name: pack(value) for name, value in values.items() if value.dim() <= 3},
+        "cells": {site.name: all_cells(desk.seen, look, site) for site in desk.sites.values() if site.exact},
     }
     return one_page(STATIC, "offline", data, title=f"{text[:60]} · Clearformer")

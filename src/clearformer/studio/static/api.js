@@ -1,6 +1,7 @@
 // Questions to the server. Answers about the model never change, so a few are remembered; errors are sentences.
 
 import { t } from "./i18n.js";
+import { cellOperands } from "./operands.js";
 
 const remembered = new Map();
 const ROOM = 80;
@@ -9,7 +10,7 @@ let prepared = null;
 // An answer that says no, in words that can be shown.
 export class Refusal extends Error {}
 
-// Offline pages carry the answers that they need: whole ones by address, recorded values by name.
+// Offline pages carry the answers that they need: whole ones by address, recorded values by name, cells by site.
 export function prepareAnswers(answers) {
   prepared = answers;
 }
@@ -23,7 +24,8 @@ export async function ask(path, body = null, { fresh = false, signal = null } = 
   return answer;
 }
 
-function answerFrom({ answers, values }, path, body) {
+function answerFrom({ answers, values, cells }, path, body) {
+  if (path === "/api/cell" && body.site in cells) return cellOperands(cells[body.site], values, body);
   if (path === "/api/values" && body.names.every((name) => name in values)) return Object.fromEntries(body.names.map((name) => [name, values[name]]));
   if (path in answers) return answers[path];
   throw new Refusal(t("error.offline"));

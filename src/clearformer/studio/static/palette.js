@@ -9,9 +9,11 @@ const DIVERGING = {
   dark: [[120, 190, 245], [48, 96, 140], [30, 30, 36], [140, 70, 45], [250, 150, 110]],
 };
 
+const prefersDark = matchMedia("(prefers-color-scheme: dark)"); // made once: a panel asks for a thousand colours
+
 export function isDark() {
   const wanted = document.documentElement.dataset.theme;
-  return wanted === "dark" || (wanted !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+  return wanted === "dark" || (wanted !== "light" && prefersDark.matches);
 }
 
 // share: from 0 to 1.

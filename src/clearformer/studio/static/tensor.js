@@ -1,6 +1,7 @@
 // Numbers as the model has them: float32, with a shape.
 
 export function unpack(packed) {
+  if ("values" in packed) return packed; // it is unpacked
   const text = atob(packed.f32 ?? packed.u8);
   const bytes = new Uint8Array(text.length);
   for (let place = 0; place < text.length; place += 1) bytes[place] = text.charCodeAt(place);

@@ -15,7 +15,7 @@ import { chosen } from "./store.js";
 import { part, unpack } from "./tensor.js";
 import { describeToken, label, shortLabel } from "./tokens.js";
 
-// leave(action): what is to be done when another page comes. offline: values are all there are, no cell arithmetic.
+// leave(action): what is to be done when another page comes. offline: one sentence, and one feature of each output.
 export function walkPage(model, leave, { offline = false } = {}) {
   const steps = stepsOf(model);
   const place = new Waiting("step");
@@ -31,7 +31,7 @@ export function walkPage(model, leave, { offline = false } = {}) {
     arithmetic.clear();
     replace(bar, walkBar(model, steps, go, update));
     const [step, input] = [steps[chosen.step], currentInput()];
-    place.fill(() => gather(step, input), (found) => showStep(model, step, found, offline ? null : (site, tokens) => openCell(site, tokens, input, arithmetic)));
+    place.fill(() => gather(step, input), (found) => showStep(model, step, found, (site, tokens) => openCell(site, tokens, input, arithmetic, offline)));
   };
   const keys = (event) => {
     if (event.target.closest("input, textarea, select, button, summary, [role=application]")) return;
@@ -45,12 +45,13 @@ export function walkPage(model, leave, { offline = false } = {}) {
   return h("div", {}, h("h2", {}, t("walk.title")), h("p", { class: "lead" }, t("walk.lead")), offline ? null : sentenceBox(model, update), bar, place.element, arithmetic.element);
 }
 
-function openCell(site, tokens, input, arithmetic) {
+function openCell(site, tokens, input, arithmetic, offline) {
   chosen.head = chosen.walkHead;
-  arithmetic.fill(() => askCell(site, input), (operands) => cellPanel(operands, { ...sides(site, tokens), onfeature: (feature) => {
+  const follow = (feature) => {
     chosen.feature = feature;
-    openCell(site, tokens, input, arithmetic);
-  } }));
+    openCell(site, tokens, input, arithmetic, offline);
+  };
+  arithmetic.fill(() => askCell(site, input), (operands) => cellPanel(operands, { ...sides(site, tokens), onfeature: offline ? null : follow }));
 }
 
 async function gather(step, input) {
@@ -176,10 +177,10 @@ function drawAttention(step, picture, found, opencell) {
     say: (row, column, value) => (causal && column > row ? t("walk.say.hidden", { query: label(queries[row]), key: label(keys[column]) }) : t("heads.cell", { query: label(queries[row]), key: label(keys[column]), weight: number(value) })),
     onopen: (row, column) => {
       chosen.cell = [row, column];
-      if (opencell) opencell(site, found.tokens);
+      opencell(site, found.tokens);
     },
   });
-  return figure({ name: `${picture.value}-${chosen.walkHead + 1}`, title: stepTitle(step), caption: opencell ? t("heads.click") : "", content: view.element, table: () => view.table(), drawing: () => view.drawing() });
+  return figure({ name: `${picture.value}-${chosen.walkHead + 1}`, title: stepTitle(step), caption: site.exact ? t("heads.click") : "", content: view.element, table: () => view.table(), drawing: () => view.drawing() });
 }
 
 function drawHeads(step, picture, found) {
