@@ -190,7 +190,7 @@ class FastTranslator:
                     text=self.target_tokenizer.decode(ids),
                     score=score,
                     log_prob=score * len(names) ** config.alpha,
-                    tokens=tuple(self.target_tokenizer.piece(number) for number in ids),
+                    tokens=tuple(map(self.target_tokenizer.piece, ids)),
                     token_log_probs=(),
                     ids=ids,
                 )

@@ -94,6 +94,7 @@ class Tokenizer:
         self._engine.encode_special_tokens = not special_in_text
         self._size = 1 + max(self._engine.get_vocab().values(), default=-1)
         self._fingerprint: str | None = None
+        self._spellings: dict[int, str] = {}
         self._special_ids = {role: self._find_special(role) for role in ROLES if special.spelling(role) is not None}
 
     # --- text to ids -------------------------------------------------------------------------------------------------
@@ -162,11 +163,13 @@ class Tokenizer:
 
     def piece(self, id: int) -> str:
         """The spelling of a number."""
-        self._check_ids([id])
-        spelling: str | None = self._engine.id_to_token(id)
-        if spelling is None:
-            raise KeyError(f"id {id} is not used by this {self.kind} vocabulary")
-        return spelling
+        if id not in self._spellings:
+            self._check_ids([id])
+            spelling: str | None = self._engine.id_to_token(id)
+            if spelling is None:
+                raise KeyError(f"id {id} is not used by this {self.kind} vocabulary")
+            self._spellings[id] = spelling  # asked for again and again, and the library makes a new text each time
+        return self._spellings[id]
 
     def special_id(self, role: Role) -> int:
         """The number of a special token, or a sentence that says which roles this vocabulary has."""
