@@ -3,9 +3,12 @@
 from pathlib import Path
 
 import pytest
+import torch
 
 from clearformer import distillation
+from clearformer.bundle import load
 from clearformer.distillation import distill, with_lessons, write_lessons
+from clearformer.model.weights import weights_of
 from clearformer.recipe import DataConfig
 
 RECIPE = """
@@ -114,3 +117,14 @@ def test_a_student_learns_from_a_teacher(tmp_path):
     student = distill(teacher, smaller, tmp_path / "student", base=tmp_path)
     assert (student / "model.safetensors").stat().st_size < (teacher / "model.safetensors").stat().st_size
     assert len((tmp_path / "student" / "lessons" / "0" / "target.txt").read_text().split("\n")) == len(lines) + 1
+    # and one that begins with what the teacher knows: before its first step it has the teacher's numbers
+    begun = distill(
+        teacher,
+        read_recipe(recipe, ["model.decoder_layers=1", "training.steps=1", "training.schedule.peak=1e-30"]),
+        tmp_path / "begun",
+        base=tmp_path,
+        take_layers=True,
+    )
+    ours, theirs = (weights_of(load(folder).model) for folder in (begun, teacher))
+    assert {name for name in theirs if name not in ours} == {name for name in theirs if "decoder.layers.1" in name}
+    assert all(torch.equal(weight, theirs[name]) for name, weight in ours.items())

@@ -6,10 +6,11 @@ recipe on these lessons beside the original translations.
 """
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from clearformer import storage
 from clearformer.folder import find_model, fingerprint
@@ -32,12 +33,14 @@ def distill(
     resume: bool = False,
     base: Path = Path(),
     alone: bool = False,
+    take_layers: bool = False,
     watchers: Watchers | None = None,
     on_progress: OnProgress = unwatched,
 ) -> Path:
     """Let the teacher write lessons for the recipe's sources, and train the recipe on them; returns the model folder.
 
-    alone: leave the original translations out. base: where relative file names start from.
+    alone: leave the original translations out. take_layers: begin with some of the teacher's own layers, so that
+    little is left to learn (Shleifer and Rush, 2020). base: where relative file names start from.
     """
     from clearformer.engines import open_translator
 
@@ -54,7 +57,16 @@ def distill(
         write_lessons(source, lessons / str(number), translate, on_progress) for number, source in enumerate(sources)
     ]
     data = with_lessons(recipe.data, sources, written, alone=alone)
-    return train(replace(recipe, data=data), out, resume=resume, base=base, watchers=watchers)
+    model = taken_over(recipe.model, folder) if take_layers else recipe.model
+    return train(replace(recipe, data=data, model=model), out, resume=resume, base=base, watchers=watchers)
+
+
+def taken_over(model: Mapping[str, Any], teacher: Path) -> dict[str, Any]:
+    """The student as a recipe's [model] section says, but of the teacher's widths and vocabulary, and begun with its
+    layers.
+    """
+    own = {name: value for name, value in model.items() if name not in ("preset", "family")}
+    return {**own, "from": str(teacher.resolve())}
 
 
 def write_lessons(source: Path, folder: Path, translate: Translate, on_progress: OnProgress = unwatched) -> Path:

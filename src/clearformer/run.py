@@ -33,7 +33,7 @@ from clearformer.evaluation.translation import quick_bleu, tokenisation
 from clearformer.folder import load_tokenizers, read_description
 from clearformer.model.build import build
 from clearformer.model.config import ModelConfig
-from clearformer.model.weights import put_weights, weights_of
+from clearformer.model.weights import put_weights, thin_out, weights_of
 from clearformer.recipe import DataConfig, Recipe, model_config
 from clearformer.text.doctor import Severity, examine, read_lines
 from clearformer.text.tokenizer import Tokenizer
@@ -139,10 +139,10 @@ def going_on(recipe: Recipe, base: Path) -> Recipe:
 
 
 def begin(recipe: Recipe, config: ModelConfig) -> nn.Module:
-    """The model before its first step: freshly drawn, or as a folder has it."""
+    """The model before its first step: freshly drawn, or as a folder has it, or fewer layers of it."""
     model = build(config)
     if "from" in recipe.model:
-        put_weights(model, weights_of(bundle.load(Path(recipe.model["from"])).model))
+        put_weights(model, thin_out(weights_of(bundle.load(Path(recipe.model["from"])).model), model))
     return model
 
 

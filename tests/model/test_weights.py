@@ -2,7 +2,9 @@ import pytest
 import torch
 from torch import nn
 
-from clearformer.model.weights import put_weights, weights_of
+from clearformer.model import families
+from clearformer.model.build import build
+from clearformer.model.weights import put_weights, thin_out, weights_of
 
 
 class Tied(nn.Module):
@@ -70,3 +72,31 @@ def test_nothing_is_changed_by_weights_that_do_not_fit():
     with pytest.raises(ValueError, match=r"norm\.bias is \(7,\)"):
         put_weights(model, wrong)
     assert all(torch.equal(weight, before[name]) for name, weight in weights_of(model).items())
+
+
+def deep(layers, decoder_layers):
+    torch.manual_seed(layers)
+    sizes = {"dim": 8, "hidden_dim": 8, "heads": 2}
+    return build(families.transformer(vocab_size=11, layers=layers, decoder_layers=decoder_layers, **sizes))
+
+
+@pytest.mark.parametrize(
+    ("depths", "encoder", "decoder"), [((3, 1), [0, 2, 5], [0]), ((2, 2), [0, 5], [0, 3]), ((6, 4), range(6), range(4))]
+)
+def test_a_shallower_model_takes_layers_at_even_distances(depths, encoder, decoder):
+    given, model = deep(6, 4), deep(*depths)
+    put_weights(model, thin_out(weights_of(given), model))
+    source, own = weights_of(given), weights_of(model)
+    for stack, places in (("encoder", encoder), ("decoder", decoder)):
+        for place, origin in enumerate(places):
+            name = "ffn.up_proj.weight"
+            assert torch.equal(own[f"{stack}.layers.{place}.{name}"], source[f"{stack}.layers.{origin}.{name}"])
+    rest = [name for name in own if ".layers." not in name]
+    assert rest
+    assert all(torch.equal(own[name], source[name]) for name in rest)
+
+
+def test_a_deeper_model_has_nowhere_to_take_its_layers_from():
+    model = deep(6, 4)
+    with pytest.raises(ValueError, match="missing decoder"):
+        put_weights(model, thin_out(weights_of(deep(6, 2)), model))

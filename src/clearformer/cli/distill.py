@@ -15,6 +15,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", type=Path, help="the folder of the run (runs/ and the recipe's name, -distilled)")
     parser.add_argument("--alone", action="store_true", help="learn from the teacher alone, without the original text")
+    parser.add_argument(
+        "--take-layers",
+        action="store_true",
+        help="begin with the teacher's own layers; give the student fewer, such as model.decoder_layers=1",
+    )
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
 
 
@@ -35,6 +40,7 @@ def run(arguments: argparse.Namespace) -> None:
             resume=arguments.resume,
             base=path.parent,
             alone=arguments.alone,
+            take_layers=arguments.take_layers,
             watchers=watchers,
             on_progress=lessons,
         )

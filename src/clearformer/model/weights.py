@@ -1,7 +1,11 @@
 """A model's weights as a flat dictionary, and back: the one place where names and shapes are compared."""
 
+import re
+
 import torch
 from torch import Tensor, nn
+
+LAYER = re.compile(r"(.*\blayers)\.(\d+)\.(.*)")
 
 
 def weights_of(model: nn.Module) -> dict[str, Tensor]:
@@ -26,6 +30,33 @@ def put_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
             raise ValueError(f"{name} is {tuple(weights[name].shape)}, but the model has {tuple(tensor.shape)}")
     for name, tensor in own.items():
         tensor.copy_(weights[name])
+
+
+def thin_out(weights: dict[str, Tensor], model: nn.Module) -> dict[str, Tensor]:
+    """What a shallower model takes over from a deeper one of the same widths: layers at even distances, the first and
+    the last among them; of a single layer the first. A model that is as deep takes everything.
+    """
+    wanted, given = _depths(weights_of(model)), _depths(weights)
+    chosen: dict[str, Tensor] = {}
+    for name, weight in weights.items():
+        found = LAYER.fullmatch(name)
+        if found is None or wanted.get(found[1], 0) >= given[found[1]]:
+            chosen[name] = weight
+            continue
+        stack, count = found[1], wanted.get(found[1], 0)
+        for place in range(count):
+            if int(found[2]) == round(place * (given[stack] - 1) / max(1, count - 1)):
+                chosen[f"{stack}.{place}.{found[3]}"] = weight
+    return chosen
+
+
+def _depths(weights: dict[str, Tensor]) -> dict[str, int]:
+    """How many layers each stack has."""
+    depths: dict[str, int] = {}
+    for name in weights:
+        if found := LAYER.fullmatch(name):
+            depths[found[1]] = max(depths.get(found[1], 0), int(found[2]) + 1)
+    return depths
 
 
 def _some(names: set[str]) -> str:
