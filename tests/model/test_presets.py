@@ -47,6 +47,13 @@ def test_big_has_the_papers_size():
     assert count(preset("big")) == pytest.approx(213e6, rel=0.01)
 
 
+@pytest.mark.parametrize(("name", "layers"), [("tiny", 6), ("base", 12)])
+def test_a_fast_preset_reads_deeply_and_writes_with_one_layer(name, layers):
+    model, config = build(preset(f"{name}-fast", vocab_size=50)), preset(name)
+    assert (len(model.encoder.layers), len(model.decoder.layers)) == (layers, 1)
+    assert preset(f"{name}-fast").dim == config.dim
+
+
 def test_tiny_is_tiny():
     assert count(preset("tiny")) <= 2_700_000
     config = preset("tiny")

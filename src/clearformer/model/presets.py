@@ -17,21 +17,11 @@ PRESETS: dict[str, Callable[[], ModelConfig]] = {
         dropout=DropoutConfig(embedding=0.3, residual=0.3),
     ),
     # a deep encoder, which reads once, and a shallow decoder, which runs for every word (Kasai et al., 2021)
-    "tiny-fast": lambda: families.transformer(
-        vocab_size=10_000,
-        dim=128,
-        hidden_dim=256,
-        layers=6,
-        decoder_layers=1,
-        heads=4,
-        dropout=DropoutConfig(embedding=0.3, residual=0.3),
-    ),
+    "tiny-fast": lambda: replace(preset("tiny"), layers=6, decoder_layers=1),
     "small": lambda: families.transformer(vocab_size=16_000, dim=256, hidden_dim=1024, layers=4, heads=4),
     # the 2017 paper, table 3
     "base": lambda: families.transformer(vocab_size=37_000, dim=512, hidden_dim=2048, layers=6, heads=8),
-    "base-fast": lambda: families.transformer(
-        vocab_size=37_000, dim=512, hidden_dim=2048, layers=12, decoder_layers=1, heads=8
-    ),
+    "base-fast": lambda: replace(preset("base"), layers=12, decoder_layers=1),
     "big": lambda: families.transformer(
         vocab_size=37_000,
         dim=1024,
