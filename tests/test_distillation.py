@@ -128,3 +128,7 @@ def test_a_student_learns_from_a_teacher(tmp_path):
     ours, theirs = (weights_of(load(folder).model) for folder in (begun, teacher))
     assert {name for name in theirs if name not in ours} == {name for name in theirs if "decoder.layers.1" in name}
     assert all(torch.equal(weight, theirs[name]) for name, weight in ours.items())
+    deeper = read_recipe(recipe, ["model.decoder_layers=3"])
+    with pytest.raises(ValueError, match=r"model\.decoder_layers is 3, but the teacher has 2"):
+        distill(teacher, deeper, tmp_path / "no", base=tmp_path, take_layers=True)
+    assert not (tmp_path / "no").exists()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from clearformer import storage
-from clearformer.folder import find_model, fingerprint
+from clearformer.folder import find_model, fingerprint, read_description
 from clearformer.recipe import DataConfig, Recipe
 from clearformer.run import Watchers, locate, train
 from clearformer.text.doctor import read_lines
@@ -45,6 +45,7 @@ def distill(
     from clearformer.engines import open_translator
 
     folder = find_model(teacher)
+    model = taken_over(recipe.model, folder) if take_layers else recipe.model
     sources = [part.source for part in locate(recipe.data, base).train.parts]
     engine = open_translator(folder, config=recipe.decoding)
 
@@ -57,7 +58,6 @@ def distill(
         write_lessons(source, lessons / str(number), translate, on_progress) for number, source in enumerate(sources)
     ]
     data = with_lessons(recipe.data, sources, written, alone=alone)
-    model = taken_over(recipe.model, folder) if take_layers else recipe.model
     return train(replace(recipe, data=data, model=model), out, resume=resume, base=base, watchers=watchers)
 
 
@@ -66,6 +66,11 @@ def taken_over(model: Mapping[str, Any], teacher: Path) -> dict[str, Any]:
     layers.
     """
     own = {name: value for name, value in model.items() if name not in ("preset", "family")}
+    described = read_description(teacher)["model"]
+    for name in ("layers", "decoder_layers"):
+        there = described.get(name) or described["layers"]
+        if own.get(name, 0) > there:  # before the teacher has written for an hour
+            raise ValueError(f"model.{name} is {own[name]}, but the teacher has {there} to take from; ask for fewer")
     return {**own, "from": str(teacher.resolve())}
 
 
