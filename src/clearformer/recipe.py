@@ -38,6 +38,7 @@ class DataConfig:
     test_source: str = ""
     test_target: str = ""
     max_length: int = 256  # longer sentences (in tokens) are left out, and counted
+    split_pieces: float = 0.0  # chance that a piece is read as the two it was merged from (see data/splitting.py)
     attribution: str | None = None  # what a model trained on this has to say of its data
     licence: str | None = None
 

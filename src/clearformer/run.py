@@ -28,6 +28,7 @@ from clearformer.data.collate import Batch, collate_pairs
 from clearformer.data.corpora import CorpusError, JoinedFiles, ParallelFiles
 from clearformer.data.locks import only_one
 from clearformer.data.shards import Manifest, ShardedPairs
+from clearformer.data.splitting import Splitting
 from clearformer.data.tokenise import Encoder, OnProgress, prepare
 from clearformer.evaluation.translation import quick_bleu, tokenisation
 from clearformer.folder import load_tokenizers, read_description
@@ -290,6 +291,10 @@ def translation_task(recipe: Recipe, made: Bundle, corpus: ShardedPairs, data: F
     tokenizer = made.tokenizer
     assert tokenizer is not None
 
+    splitting = Splitting(
+        tokenizer, made.target_tokenizer or tokenizer, rate=recipe.data.split_pieces, longest=recipe.data.max_length
+    )
+
     @lru_cache(maxsize=1)
     def batches(epoch: int) -> list[NDArray[np.int64]]:
         return plan.batches(epoch, ranks.rank)
@@ -297,6 +302,7 @@ def translation_task(recipe: Recipe, made: Bundle, corpus: ShardedPairs, data: F
     def batch_at(position: int) -> Batch:
         place = plan.position(position)
         rows = [corpus[int(row)] for row in batches(place.epoch)[place.batch]]
+        rows = splitting.read(rows, seed=(recipe.training.seed, position, ranks.rank))
         batch = collate_pairs(rows, pad=tokenizer.pad_id, bos=tokenizer.bos_id, eos=tokenizer.eos_id)
         return batch.to(ranks.device)
 

@@ -171,6 +171,16 @@ class Tokenizer:
             self._spellings[id] = spelling  # asked for again and again, and the library makes a new text each time
         return self._spellings[id]
 
+    def halves(self) -> dict[int, tuple[int, int]]:
+        """The two pieces that each longer piece of a BPE vocabulary was merged from."""
+        if self.kind != "bpe":
+            raise ValueError(f"only the pieces of a bpe vocabulary were merged from two, not of a {self.kind} one")
+        found: dict[int, tuple[int, int]] = {}
+        for merge in self._parsed()["model"]["merges"]:
+            left, right = merge.split(" ") if isinstance(merge, str) else merge  # older files write "a b"
+            found.setdefault(self.id(left + right), (self.id(left), self.id(right)))
+        return found
+
     def special_id(self, role: Role) -> int:
         """The number of a special token, or a sentence that says which roles this vocabulary has."""
         if role not in self._special_ids:
