@@ -95,10 +95,17 @@ def test_another_teacher_is_refused(tmp_path):
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "manifest.json").write_text(name)
-    distillation._same_teacher(tmp_path / "lessons", tmp_path / "one", DecodingConfig(beam=2))
-    distillation._same_teacher(tmp_path / "lessons", tmp_path / "one", DecodingConfig(beam=2))
+    distillation._same_teachers(tmp_path / "lessons", [tmp_path / "one"], DecodingConfig(beam=2))
+    distillation._same_teachers(tmp_path / "lessons", [tmp_path / "one"], DecodingConfig(beam=2))
     with pytest.raises(ValueError, match="another teacher's lessons"):
-        distillation._same_teacher(tmp_path / "lessons", tmp_path / "two", DecodingConfig(beam=2))
+        distillation._same_teachers(tmp_path / "lessons", [tmp_path / "two"], DecodingConfig(beam=2))
+
+
+def colleague(recipe: Path, tmp_path: Path) -> Path:
+    """A second teacher: the same vocabulary, other weights."""
+    from clearformer.doorway import train
+
+    return train(recipe, {"training.seed": 5}, out=tmp_path / "colleague")
 
 
 def test_a_student_learns_from_a_teacher(tmp_path):
@@ -128,6 +135,10 @@ def test_a_student_learns_from_a_teacher(tmp_path):
     ours, theirs = (weights_of(load(folder).model) for folder in (begun, teacher))
     assert {name for name in theirs if name not in ours} == {name for name in theirs if "decoder.layers.1" in name}
     assert all(torch.equal(weight, theirs[name]) for name, weight in ours.items())
+    # two teachers write together; the lessons say who wrote them
+    both = tmp_path / "both"
+    distill(teacher, smaller, both, others=[colleague(recipe, tmp_path)], base=tmp_path)
+    assert "+" in (both / "lessons" / "teacher.json").read_text()
     deeper = read_recipe(recipe, ["model.decoder_layers=3"])
     with pytest.raises(ValueError, match=r"model\.decoder_layers is 3, but the teacher has 2"):
         distill(teacher, deeper, tmp_path / "no", base=tmp_path, take_layers=True)

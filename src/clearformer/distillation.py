@@ -30,6 +30,7 @@ def distill(
     recipe: Recipe,
     out: Path,
     *,
+    others: Sequence[str | Path] = (),
     resume: bool = False,
     base: Path = Path(),
     alone: bool = False,
@@ -39,21 +40,22 @@ def distill(
 ) -> Path:
     """Let the teacher write lessons for the recipe's sources, and train the recipe on them; returns the model folder.
 
-    alone: leave the original translations out. take_layers: begin with some of the teacher's own layers, so that
-    little is left to learn (Shleifer and Rush, 2020). base: where relative file names start from.
+    others: further teachers, who decide about each token together with the first. alone: leave the original
+    translations out. take_layers: begin with some of the (first) teacher's own layers, so that little is left to learn
+    (Shleifer and Rush, 2020). base: where relative file names start from.
     """
     from clearformer.engines import open_translator
 
     folder = find_model(teacher)
     model = taken_over(recipe.model, folder) if take_layers else recipe.model
     sources = [part.source for part in locate(recipe.data, base).train.parts]
-    engine = open_translator(folder, config=recipe.decoding)
+    engine = open_translator(folder, config=recipe.decoding, others=others)
 
     def translate(texts: Sequence[str]) -> list[str]:
         return [found.text for found in engine.translate(texts, recipe.decoding)]
 
     lessons = out / "lessons"
-    _same_teacher(lessons, folder, recipe.decoding)
+    _same_teachers(lessons, [folder, *map(find_model, others)], recipe.decoding)
     written = [
         write_lessons(source, lessons / str(number), translate, on_progress) for number, source in enumerate(sources)
     ]
@@ -112,9 +114,9 @@ def with_lessons(data: DataConfig, sources: Sequence[Path], lessons: Sequence[Pa
     )
 
 
-def _same_teacher(lessons: Path, teacher: Path, decoding: DecodingConfig) -> None:
-    """Lessons of two teachers, or of two ways to search, must not be mixed in one folder."""
-    facts = {"teacher": fingerprint(teacher), "beam": decoding.beam}
+def _same_teachers(lessons: Path, teachers: Sequence[Path], decoding: DecodingConfig) -> None:
+    """Lessons of other teachers, or of another way to search, must not be mixed in one folder."""
+    facts = {"teacher": "+".join(map(fingerprint, teachers)), "beam": decoding.beam}
     note = lessons / "teacher.json"
     if note.exists() and storage.read_json(note) != facts:
         raise ValueError(f"{lessons} holds another teacher's lessons, or those of another beam; choose another --out")

@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     Model = Translator | Generator | Classifier | Tagger | Answerer | Embedder
 
 
-def load(model: str | Path = DEFAULT_MODEL) -> "Translator":
-    """Open a model folder, or a model that ships with the package by its name, in PyTorch, where it can be traced."""
-    from clearformer import bundle
-    from clearformer.translator import Translator
+def load(model: str | Path = DEFAULT_MODEL, *others: str | Path) -> "Translator":
+    """Open a model folder, or a model that ships with the package by its name, in PyTorch, where it can be traced.
 
-    return Translator(bundle.load(find_model(model)))
+    others: models over the same vocabulary that decide together with the first.
+    """
+    from clearformer import bundle
+    from clearformer.ensemble import translator_of
+
+    return translator_of([bundle.load(find_model(one)) for one in (model, *others)])
 
 
 def import_checkpoint(

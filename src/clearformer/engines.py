@@ -7,6 +7,7 @@ anew.
 
 import logging
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -28,17 +29,21 @@ def open_translator(
     engine: Engine = "auto",
     config: DecodingConfig | None = None,
     *,
+    others: Sequence[str | Path] = (),
     by_token: bool = False,
 ) -> "Translator | FastTranslator":
     """Open a model for translating with these settings.
 
-    "auto" takes ctranslate2 if it can run this model and search in this way, and otherwise says why not. by_token:
-    whether the log-probabilities of single tokens are wanted; the torch engine always has them.
+    "auto" takes ctranslate2 if it can run this model and search in this way, and otherwise says why not. others: models
+    that decide together with the first. by_token: whether the log-probabilities of single tokens are wanted; the torch
+    engine always has them.
     """
     folder = find_model(model)
     if engine == "torch":
-        return _open_torch(folder)
+        return _open_torch(folder, *others)
     try:
+        if others:
+            raise ValueError("ctranslate2 runs one model alone; leave the engine open, or the further models out")
         if reasons := reasons_against(config or DecodingConfig()):
             raise ValueError(f"ctranslate2 cannot search with {' and '.join(reasons)}")
         return _open_fast(folder, by_token)
@@ -48,7 +53,7 @@ def open_translator(
         if engine == "ctranslate2":
             raise
         log.info("translating with the torch engine: %s", error)
-        return _open_torch(folder)
+        return _open_torch(folder, *others)
 
 
 def converted(folder: Path) -> Path:
@@ -85,12 +90,12 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "clearformer"
 
 
-def _open_torch(folder: Path) -> "Translator":
+def _open_torch(folder: Path, *others: str | Path) -> "Translator":
     from clearformer import bundle
-    from clearformer.translator import Translator
+    from clearformer.ensemble import translator_of
 
     keep_freed_memory()  # a batch frees what the next one takes
-    return Translator(bundle.load(folder))
+    return translator_of([bundle.load(one) for one in (folder, *map(find_model, others))])
 
 
 def _open_fast(folder: Path, by_token: bool) -> FastTranslator:

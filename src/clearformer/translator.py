@@ -10,13 +10,14 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from clearformer.bundle import Bundle, Markers
 from clearformer.decoding.beam import BeamConfig, beam_search
 from clearformer.decoding.greedy import greedy
 from clearformer.decoding.hypothesis import Hypothesis
 from clearformer.decoding.penalty import Average, Gnmt
+from clearformer.decoding.protocol import Stepper
 from clearformer.decoding.rules import Rules
 from clearformer.decoding.stop import FullBeam, Proved, StopRule
 from clearformer.decoding.workers import side_by_side
@@ -45,9 +46,9 @@ class Translator:
         self.source_tokenizer: Tokenizer = bundle.tokenizer
         self.target_tokenizer: Tokenizer = bundle.target_tokenizer or bundle.tokenizer
         self.markers = bundle.markers or usual_markers(self.source_tokenizer, self.target_tokenizer)
-        self.readable = Seq2SeqStepper(self.model, bos=self.markers.start)
+        self.readable: Stepper[Any] = Seq2SeqStepper(self.model, bos=self.markers.start)
         self.stepper = stepper_for(self.model, bos=self.markers.start)
-        self._small = sum(weight.numel() for weight in self.model.parameters()) < SMALL
+        self._small = size(self.model) < SMALL
         position = bundle.config.decoder_position or bundle.config.position
         self.longest_target = bundle.config.max_len - 1 if position.kind == "learned" else sys.maxsize
 
@@ -193,6 +194,11 @@ class Translator:
         target = torch.tensor([[self.markers.start, *target_ids]])
         logits: Tensor = self.model(source.tokens, target, source_keep=source.keep)
         return logits
+
+
+def size(model: nn.Module) -> int:
+    """How many parameters a model has."""
+    return sum(weight.numel() for weight in model.parameters())
 
 
 def usual_markers(source: Tokenizer, target: Tokenizer) -> Markers:

@@ -39,6 +39,13 @@ def test_the_batch_size_changes_nothing(capsys: pytest.CaptureFixture[str], mode
     assert lines(capsys, *common, "--batch", "1") == lines(capsys, *common, "--batch", "64")
 
 
+def test_a_model_together_with_itself_says_what_it_says_alone(
+    capsys: pytest.CaptureFixture[str], model_folder: Path, text_file: Path
+):
+    common = ["--input", str(text_file), "--model", str(model_folder), "--engine", "torch"]
+    assert lines(capsys, *common, "--with", str(model_folder)) == lines(capsys, *common)
+
+
 def test_a_file_appears_when_it_is_complete(model_folder: Path, text_file: Path, tmp_path: Path):
     output = tmp_path / "out.txt"
     assert main(["translate", "--input", str(text_file), "--output", str(output), "--model", str(model_folder)]) == 0

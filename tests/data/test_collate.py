@@ -100,3 +100,30 @@ def test_nothing_is_not_a_batch():
         collate_labelled([(np.array([3]), 0), (np.array([], dtype=np.int64), 1)], pad=PAD)
     with pytest.raises(ValueError, match="at least 1"):
         next(cut_blocks([np.array([1])], length=0, eos=EOS))
+
+
+def test_a_shared_out_batch_has_the_same_rows_in_less_space_and_equal_parts():
+    generator = np.random.default_rng(4)
+    rows = [
+        (np.arange(5, 5 + n), np.arange(5, 5 + n + int(generator.integers(0, 4))))
+        for n in generator.integers(8, 20, 90)
+    ]
+    batch = collate_pairs(rows, pad=0, bos=1, eos=2)
+    parts = batch.split(3)
+    assert len(parts) == 3
+    assert sum(part.tokens for part in parts) == batch.tokens
+    read = sorted(
+        tuple(row[keep].tolist()) for part in parts for row, keep in zip(part.source, part.source_keep, strict=True)
+    )
+    assert read == sorted(tuple(row[keep].tolist()) for row, keep in zip(batch.source, batch.source_keep, strict=True))
+    assert sum(part.target_in.numel() for part in parts) < batch.target_in.numel()
+    sizes = [int(part.source_keep.sum()) + part.tokens for part in parts]
+    assert max(sizes) - min(sizes) <= 2 * (batch.source.size(1) + batch.target_in.size(1))
+
+
+def test_a_batch_of_few_rows_has_few_parts_and_none_is_empty():
+    rows = [(np.arange(5, 40), np.arange(5, 40)), (np.arange(5, 7), np.arange(5, 7))]
+    parts = collate_pairs(rows, pad=0, bos=1, eos=2).split(4)
+    assert 1 <= len(parts) <= 2
+    assert sum(len(part.source) for part in parts) == 2
+    assert [len(part.source) for part in collate_pairs(rows[:1], pad=0, bos=1, eos=2).split(4)] == [1]

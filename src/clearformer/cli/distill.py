@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from clearformer.cli.search import add_others
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
@@ -13,6 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="RECIPE.toml [key.path=value …]",
         help="the student's recipe: a file or the name of a shipped one, and changes such as model.decoder_layers=1",
     )
+    add_others(parser)
     parser.add_argument("--out", type=Path, help="the folder of the run (runs/ and the recipe's name, -distilled)")
     parser.add_argument("--alone", action="store_true", help="learn from the teacher alone, without the original text")
     parser.add_argument(
@@ -37,6 +40,7 @@ def run(arguments: argparse.Namespace) -> None:
             arguments.teacher,
             recipe,
             out,
+            others=arguments.others,
             resume=arguments.resume,
             base=path.parent,
             alone=arguments.alone,

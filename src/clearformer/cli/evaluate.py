@@ -6,13 +6,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from clearformer.cli.search import add_search, search_config
+from clearformer.cli.search import add_others, add_search, search_config
 from clearformer.cli.usage import UsageError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     parser.add_argument("--model", default="en-de", help="a model folder or the name of one that ships (en-de)")
+    add_others(parser)
     add_test_set(parser)
     parser.add_argument("--tokenise", help="sacreBLEU's tokeniser; none for text that is split already (by language)")
     add_search(parser, batch=64)
@@ -34,7 +35,7 @@ def run(arguments: argparse.Namespace) -> None:
     from clearformer.evaluation.translation import check_tokeniser, score_translations
 
     check_tokeniser(arguments.tokenise)
-    translator = load(arguments.model)
+    translator = load(arguments.model, *arguments.others)
     sources, references = read_test_set(arguments, translator.bundle.provenance)
     config = search_config(arguments)
     with progress_bar("translating") as show:

@@ -20,6 +20,18 @@ def add_search(parser: argparse.ArgumentParser, *, batch: int) -> None:
     parser.add_argument("--batch", type=int, default=batch, help=f"sentences translated at a time ({batch})")
 
 
+def add_others(parser: argparse.ArgumentParser) -> None:
+    """--with, for the verbs that several models can do together."""
+    parser.add_argument(
+        "--with",
+        dest="others",
+        action="append",
+        default=[],
+        metavar="MODEL",
+        help="a further model over the same vocabulary that decides together with the first; may be given again",
+    )
+
+
 def search_config(arguments: argparse.Namespace, *, nbest: int = 1) -> "DecodingConfig":
     """The same as settings."""
     from clearformer.translation import DecodingConfig

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from clearformer.cli.search import add_search, search_config
+from clearformer.cli.search import add_others, add_search, search_config
 from clearformer.cli.usage import UsageError
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     parser.add_argument("text", nargs="*", help="sentences; without them and without --input, standard input is read")
     parser.add_argument("--model", default="en-de", help="a model folder or the name of one that ships (en-de)")
+    add_others(parser)
     parser.add_argument("--input", type=Path, help="a file with a sentence a line")
     parser.add_argument("--output", type=Path, help="where to write the translations (standard output)")
     add_search(parser, batch=32)
@@ -44,7 +45,9 @@ def run(arguments: argparse.Namespace) -> None:
         raise UsageError("give sentences or --input, not both")
     config = search_config(arguments, nbest=arguments.nbest)
     scores_shown = arguments.json or arguments.nbest > 1
-    translator = open_translator(arguments.model, arguments.engine, config, by_token=scores_shown)
+    translator = open_translator(
+        arguments.model, arguments.engine, config, others=arguments.others, by_token=scores_shown
+    )
     with _output(arguments.output) as output:
         for portion in _portions(_sentences(arguments), 16 * config.batch):
             for source, found in zip(portion, translator.alternatives(portion, config), strict=True):

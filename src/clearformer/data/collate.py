@@ -44,10 +44,17 @@ class Batch(_Movable):
     tokens: int  # real tokens in target_out: what a summed loss is divided by
 
     def split(self, count: int) -> list[Batch]:
-        """Deal the rows out like cards; each part is as wide as its own longest row. Fewer parts than rows at most."""
-        return [self._rows(slice(start, None, count)) for start in range(min(count, len(self.source)))]
+        """Share the rows out, those of like length together, so that a part is no wider than its own rows need, and to
+        each about as many tokens. Fewer parts than asked for where there are few rows.
+        """
+        lengths = self.target_keep.sum(dim=1)
+        order = lengths.argsort(descending=True, stable=True)
+        own = (lengths + self.source_keep.sum(dim=1))[order]
+        before = own.cumsum(dim=0) - own
+        part = before * count // own.sum()  # each row goes where its first token falls
+        return [self._rows(order[part == number]) for number in range(count) if (part == number).any()]
 
-    def _rows(self, rows: slice) -> Batch:
+    def _rows(self, rows: Tensor) -> Batch:
         source_keep, target_keep = self.source_keep[rows], self.target_keep[rows]
         wide, high = int(source_keep.sum(dim=1).max()), int(target_keep.sum(dim=1).max())  # padding stands on the right
         return Batch(

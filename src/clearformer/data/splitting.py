@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from clearformer.data.pairs import SPECIALS_PER_SIDE, TokenIds
 from clearformer.text.tokenizer import Tokenizer
 
+Pair = tuple[TokenIds, TokenIds]
 WHOLE = -1  # in a table of halves: this piece was not merged from others
 
 
@@ -28,9 +29,7 @@ class Splitting:
         self._rate, self._longest = rate, longest - SPECIALS_PER_SIDE
         self._tables = [halves_table(side) for side in (source, target)] if rate else []
 
-    def read(
-        self, rows: Sequence[tuple[TokenIds, TokenIds]], *, seed: Sequence[int]
-    ) -> Sequence[tuple[TokenIds, TokenIds]]:
+    def read(self, rows: list[Pair], *, seed: Sequence[int]) -> list[Pair]:
         """The same pairs in other pieces; what would become too long stays as it was."""
         if not self._rate:
             return rows
