@@ -51,7 +51,7 @@ def estimate(training: Training, loss_of_one_row: Callable[[], Loss], rows: int,
     return Memory(
         weights=sum(map(_bytes, [*model.parameters(), *model.buffers()])),
         gradients=lanes * trained,
-        moments=2 * trained,
+        moments=2 * trained,  # Adam's; Muon has one for a matrix
         average=0 if training.ema is None else sum(map(_bytes, training.ema.weights.values())),
         activations=rows * kept_for_backward(model, loss_of_one_row),
     )

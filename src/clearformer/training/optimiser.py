@@ -1,16 +1,23 @@
-"""Adam with the paper's constants, and running averages of the weights."""
+"""Adam with the paper's constants, or Muon for the matrices, and running averages of the weights."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
+from clearformer.training.muon import Muon, layer_matrices
+
 
 @dataclass(frozen=True, kw_only=True)
 class OptimiserConfig:
-    """Adam as in the 2017 paper; `decay` above 0 makes it AdamW, on matrices only."""
+    """Adam as in the 2017 paper; `decay` above 0 makes it AdamW, on matrices only. Muon moves the layers' matrices
+    in steps of its own and leaves the rest to Adam.
+    """
 
+    kind: Literal["adam", "muon"] = "adam"
+    momentum: float = 0.95  # of Muon
     beta1: float = 0.9
     beta2: float = 0.98
     eps: float = 1e-9
@@ -19,16 +26,30 @@ class OptimiserConfig:
     ema: float = 0.0  # decay of a running average of the weights, used for validation and the finished model; 0 = none
 
 
-def make_optimiser(model: nn.Module, config: OptimiserConfig) -> torch.optim.AdamW:
+def make_optimiser(model: nn.Module, config: OptimiserConfig) -> torch.optim.Optimizer:
+    """The optimiser of a run; its rate is set at every step by the schedule."""
+    if config.kind == "adam":
+        return _adam([p for p in model.parameters() if p.requires_grad], config)
+    matrices = layer_matrices(model)
+    if not matrices:
+        raise ValueError(
+            "muon moves the matrices of Transformer layers, and this model has none; choose training.optimiser.kind = "
+            '"adam"'
+        )
+    apart = {id(matrix) for matrix in matrices}
+    rest = _adam([p for p in model.parameters() if p.requires_grad and id(p) not in apart], config)
+    return Muon(matrices, rest, momentum=config.momentum, decay=config.decay)
+
+
+def _adam(parameters: list[nn.Parameter], config: OptimiserConfig) -> torch.optim.AdamW:
     """One fused update for all parameters; norms and biases are not pulled towards zero."""
-    parameters = [p for p in model.parameters() if p.requires_grad]
     groups = [
         {"params": [p for p in parameters if p.dim() > 1], "weight_decay": config.decay},
         {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(
         [group for group in groups if group["params"]],
-        lr=0.0,  # set at every step by the schedule
+        lr=0.0,
         betas=(config.beta1, config.beta2),
         eps=config.eps,
         fused=True,
