@@ -24,6 +24,7 @@ from clearformer.training.schedule import ScheduleConfig
 
 FEWEST = 100  # pairs; below this there is nothing to learn from and nothing to hold out
 USEFUL = 10_000  # pairs from which a translator begins to be of use
+MUON_TOKENS = 8  # a batch for each feature of the width, below which Muon's own products cost too much of a step
 HELD_OUT_SHARE, HELD_OUT_LEAST, HELD_OUT_MOST = 20, 20, 1_000  # one pair in twenty, within these limits, for each part
 
 # Scripts without spaces between words: there is no first word to mark, and BLEU has to split them in its own way.
@@ -189,6 +190,13 @@ def choose(facts: Facts, *, name: str, suffixes: tuple[str, str] = ("source", "t
             value=f"up to {size.peak:g} in {training.schedule.warmup} steps, then down to 0 (cosine)",
             reason="pre-norm needs no long warm-up; narrower models bear higher rates",
         ),
+        Choice(
+            what="optimiser",
+            value=training.optimiser.kind,
+            reason="learns more from the same words than adam; batches are large enough for what a step costs"
+            if training.optimiser.kind == "muon"
+            else "batches are too small for muon, whose steps cost more",
+        ),
     ]
 
 
@@ -225,7 +233,7 @@ def _choose_training(size: _Size, facts: Facts) -> tuple[TrainingConfig, int, in
         log_every=min(50, often),
         batch_tokens=batch,
         schedule=ScheduleConfig(kind="cosine", peak=size.peak, warmup=min(800, max(20, steps // 10))),
-        optimiser=OptimiserConfig(clip=1.0),
+        optimiser=OptimiserConfig(kind="muon" if batch >= MUON_TOKENS * size.dim else "adam", clip=1.0),
     )
     return training, tokens, passes
 
