@@ -5,7 +5,7 @@ import torch
 
 from clearformer.model.build import build
 from clearformer.model.families import transformer
-from clearformer.training.checkpoint import moments_of, put_moments
+from clearformer.training.checkpoint import Progress, Training, moments_of, put_moments
 from clearformer.training.muon import layer_matrices, orthogonal
 from clearformer.training.optimiser import OptimiserConfig, make_optimiser
 
@@ -98,6 +98,16 @@ def test_a_run_that_is_taken_up_again_ends_with_the_same_bits():
     learn(second, resumed, 3, first=3)
     for one, other in zip(whole.parameters(), second.parameters(), strict=True):
         assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize("kinds", [("adam", "muon"), ("muon", "adam")])
+def test_a_run_is_not_taken_up_with_another_optimiser(kinds, tmp_path):
+    made = model()
+    begun, other = (make_optimiser(made, OptimiserConfig(kind=kind)) for kind in kinds)
+    learn(made, begun, 1)
+    Training(made, begun, Progress()).save(tmp_path / "one")
+    with pytest.raises(ValueError, match=r"another training\.optimiser\.kind; resume with the run's own recipe"):
+        Training(made, other, Progress()).load(tmp_path / "one")
 
 
 def test_it_learns():

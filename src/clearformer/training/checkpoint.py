@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from clearformer import storage
 from clearformer.model.weights import put_weights, weights_of
+from clearformer.training.muon import Muon
 from clearformer.training.optimiser import MovingAverage
 
 log = logging.getLogger(__name__)
@@ -63,8 +64,13 @@ class Training:
         storage.verify(folder)
         if (folder / AVERAGE).exists() != (self.ema is not None):
             raise ValueError(f"{folder} was made with another training.optimiser.ema; resume with the run's own recipe")
+        moments = storage.read_tensors(folder / OPTIMISER)
+        if moments and any(name.startswith("momentum.") for name in moments) != isinstance(self.optimiser, Muon):
+            raise ValueError(
+                f"{folder} was made with another training.optimiser.kind; resume with the run's own recipe"
+            )
         put_weights(self.model, storage.read_tensors(folder / MODEL))
-        put_moments(self.model, self.optimiser, storage.read_tensors(folder / OPTIMISER))
+        put_moments(self.model, self.optimiser, moments)
         if self.ema is not None:
             self.ema.put(storage.read_tensors(folder / AVERAGE))
         self.progress = Progress(**storage.read_json(folder / PROGRESS))
