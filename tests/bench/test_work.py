@@ -6,6 +6,7 @@ import pytest
 from clearformer import bundle
 from clearformer.bench import work
 from clearformer.data.shards import ShardedPairs
+from clearformer.recipe import read_recipe
 from clearformer.translator import Translator
 
 SMALL = {"preset": "tiny", "dim": 32, "hidden_dim": 32, "layers": 2}
@@ -83,6 +84,8 @@ def test_every_translation_has_the_length_that_was_asked_for(made, beam):
 @pytest.mark.slow
 def test_captions_are_prepared_like_the_recipe_says(tmp_path):
     made = work.multi30k(tmp_path)
-    assert made.vocab_size == 10_000
+    assert (made.vocab_size, made.batch_tokens) == (10_000, 4096)
+    recipe = read_recipe(made.folder / "recipe.toml")
+    assert (recipe.training.optimiser.kind, recipe.training.optimiser.ema) == ("adam", 0)
     assert len(rows(made, "sources.npz", "source")) == work.SENTENCES
     assert len(rows(made, "batches.npz", "source")) > 28_000
