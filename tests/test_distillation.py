@@ -121,12 +121,12 @@ def test_a_student_learns_from_a_teacher(tmp_path):
     recipe.write_text(RECIPE)
     teacher = train(recipe, out=tmp_path / "teacher")
     smaller = read_recipe(recipe, ["model.layers=1"])
-    student = distill(teacher, smaller, tmp_path / "student", base=tmp_path)
+    student = distill([teacher], smaller, tmp_path / "student", base=tmp_path)
     assert (student / "model.safetensors").stat().st_size < (teacher / "model.safetensors").stat().st_size
     assert len((tmp_path / "student" / "lessons" / "0" / "target.txt").read_text().split("\n")) == len(lines) + 1
     # and one that begins with what the teacher knows: before its first step it has the teacher's numbers
     begun = distill(
-        teacher,
+        [teacher],
         read_recipe(recipe, ["model.decoder_layers=1", "training.steps=1", "training.schedule.peak=1e-30"]),
         tmp_path / "begun",
         base=tmp_path,
@@ -137,9 +137,9 @@ def test_a_student_learns_from_a_teacher(tmp_path):
     assert all(torch.equal(weight, theirs[name]) for name, weight in ours.items())
     # two teachers write together; the lessons say who wrote them
     both = tmp_path / "both"
-    distill(teacher, smaller, both, others=[colleague(recipe, tmp_path)], base=tmp_path)
+    distill([teacher, colleague(recipe, tmp_path)], smaller, both, base=tmp_path)
     assert "+" in (both / "lessons" / "teacher.json").read_text()
     deeper = read_recipe(recipe, ["model.decoder_layers=3"])
     with pytest.raises(ValueError, match=r"model\.decoder_layers is 3, but the teacher has 2"):
-        distill(teacher, deeper, tmp_path / "no", base=tmp_path, take_layers=True)
+        distill([teacher], deeper, tmp_path / "no", base=tmp_path, take_layers=True)
     assert not (tmp_path / "no").exists()

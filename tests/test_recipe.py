@@ -7,7 +7,7 @@ import torch
 from clearformer import settings
 from clearformer.model.build import build
 from clearformer.model.families import FAMILIES
-from clearformer.recipe import Recipe, find_recipe, model_config, read_recipe
+from clearformer.recipe import DataConfig, Recipe, find_recipe, model_config, read_recipe
 
 SHIPPED = sorted(Path(str(resources.files("clearformer") / "recipes")).glob("*.toml"))
 SMALL = '[data]\ntrain_source = "a"\ntrain_target = "b"\ndev_source = "c"\ndev_target = "d"\n'
@@ -95,3 +95,9 @@ def test_a_recipe_is_the_same_after_a_round_trip(tmp_path):
     recipe = Recipe(data=read_recipe(SHIPPED[0]).data, model={"preset": "tiny", "attention": {"heads": 2}, "x": {}})
     (tmp_path / "r.toml").write_text(settings.to_toml(settings.to_plain(recipe)), encoding="utf-8")
     assert read_recipe(tmp_path / "r.toml") == recipe
+
+
+@pytest.mark.parametrize("rate", [-0.1, 1.0, float("nan")])
+def test_splitting_pieces_is_a_chance(rate):
+    with pytest.raises(ValueError, match=r"data\.split_pieces is a chance"):
+        DataConfig(split_pieces=rate)

@@ -175,6 +175,12 @@ def choose(facts: Facts, *, name: str, suffixes: tuple[str, str] = ("source", "t
             value=f"{size.dropout}",
             reason="much, because there is little text" if size.dropout > 0.1 else "little, because there is much text",
         ),
+        *_training_choices(training, tokens, passes),
+    ]
+
+
+def _training_choices(training: TrainingConfig, tokens: int, passes: int) -> list[Choice]:
+    return [
         Choice(
             what="batch",
             value=f"{training.batch_tokens:,} tokens",
@@ -187,7 +193,7 @@ def choose(facts: Facts, *, name: str, suffixes: tuple[str, str] = ("source", "t
         ),
         Choice(
             what="learning rate",
-            value=f"up to {size.peak:g} in {training.schedule.warmup} steps, then down to 0 (cosine)",
+            value=f"up to {training.schedule.peak:g} in {training.schedule.warmup} steps, then down to 0 (cosine)",
             reason="pre-norm needs no long warm-up; narrower models bear higher rates",
         ),
         Choice(

@@ -26,11 +26,10 @@ Translate = Callable[[Sequence[str]], list[str]]
 
 
 def distill(
-    teacher: str | Path,
+    teachers: Sequence[str | Path],
     recipe: Recipe,
     out: Path,
     *,
-    others: Sequence[str | Path] = (),
     resume: bool = False,
     base: Path = Path(),
     alone: bool = False,
@@ -38,24 +37,24 @@ def distill(
     watchers: Watchers | None = None,
     on_progress: OnProgress = unwatched,
 ) -> Path:
-    """Let the teacher write lessons for the recipe's sources, and train the recipe on them; returns the model folder.
+    """Let the teachers write lessons for the recipe's sources, and train the recipe on them; returns the model folder.
 
-    others: further teachers, who decide about each token together with the first. alone: leave the original
-    translations out. take_layers: begin with some of the (first) teacher's own layers, so that little is left to learn
-    (Shleifer and Rush, 2020). base: where relative file names start from.
+    teachers: one, or several who decide about each token together. alone: leave the original translations out.
+    take_layers: begin with some of the first teacher's own layers, so that little is left to learn (Shleifer and Rush,
+    2020). base: where relative file names start from.
     """
     from clearformer.engines import open_translator
 
-    folder = find_model(teacher)
-    model = taken_over(recipe.model, folder) if take_layers else recipe.model
+    folders = [find_model(teacher) for teacher in teachers]
+    model = taken_over(recipe.model, folders[0]) if take_layers else recipe.model
     sources = [part.source for part in locate(recipe.data, base).train.parts]
-    engine = open_translator(folder, config=recipe.decoding, others=others)
+    engine = open_translator(folders[0], config=recipe.decoding, others=folders[1:])
 
     def translate(texts: Sequence[str]) -> list[str]:
         return [found.text for found in engine.translate(texts, recipe.decoding)]
 
     lessons = out / "lessons"
-    _same_teachers(lessons, [folder, *map(find_model, others)], recipe.decoding)
+    _same_teachers(lessons, folders, recipe.decoding)
     written = [
         write_lessons(source, lessons / str(number), translate, on_progress) for number, source in enumerate(sources)
     ]

@@ -39,11 +39,11 @@ def open_translator(
     engine always has them.
     """
     folder = find_model(model)
-    if engine == "torch":
+    if others and engine == "ctranslate2":
+        raise ValueError("ctranslate2 runs one model alone; leave the engine open, or the further models out")
+    if others or engine == "torch":
         return _open_torch(folder, *others)
     try:
-        if others:
-            raise ValueError("ctranslate2 runs one model alone; leave the engine open, or the further models out")
         if reasons := reasons_against(config or DecodingConfig()):
             raise ValueError(f"ctranslate2 cannot search with {' and '.join(reasons)}")
         return _open_fast(folder, by_token)
@@ -53,7 +53,7 @@ def open_translator(
         if engine == "ctranslate2":
             raise
         log.info("translating with the torch engine: %s", error)
-        return _open_torch(folder, *others)
+        return _open_torch(folder)
 
 
 def converted(folder: Path) -> Path:

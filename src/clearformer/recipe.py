@@ -42,6 +42,10 @@ class DataConfig:
     attribution: str | None = None  # what a model trained on this has to say of its data
     licence: str | None = None
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.split_pieces < 1:
+            raise ValueError(f"data.split_pieces is a chance, at least 0 and less than 1, not {self.split_pieces}")
+
 
 @dataclass(frozen=True, kw_only=True)
 class ScoringConfig:

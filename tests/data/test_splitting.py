@@ -78,9 +78,3 @@ def test_what_would_be_too_long_stays_as_it_was(tokenizer: Tokenizer) -> None:
     longest = max(len(x) for x, _ in given) + 1  # the end token
     read = Splitting(tokenizer, tokenizer, rate=0.9, longest=longest).read(given, seed=(0,))
     assert all(len(x) + 1 <= longest for x, _ in read)
-
-
-@pytest.mark.parametrize("rate", [-0.1, 1.0, float("nan")])
-def test_a_chance_is_a_chance(tokenizer: Tokenizer, rate: float) -> None:
-    with pytest.raises(ValueError, match=r"data\.split_pieces is a chance"):
-        Splitting(tokenizer, tokenizer, rate=rate, longest=256)

@@ -6,7 +6,7 @@ import torch
 from clearformer.model.build import build
 from clearformer.model.families import transformer
 from clearformer.training.checkpoint import Progress, Training, moments_of, put_moments
-from clearformer.training.muon import layer_matrices, orthogonal
+from clearformer.training.muon import Muon, layer_matrices, orthogonal
 from clearformer.training.optimiser import OptimiserConfig, make_optimiser
 
 MUON = OptimiserConfig(kind="muon")
@@ -52,8 +52,6 @@ def test_the_library_s_own_muon_makes_the_same_steps():
     """torch.optim.Muon works in bfloat16, and its momentum is a sum, not a mean: the scaling takes that out."""
     torch.manual_seed(3)
     ours, theirs = (torch.nn.Parameter(torch.zeros(24, 16)) for _ in range(2))
-    from clearformer.training.muon import Muon
-
     rest = torch.optim.AdamW([torch.nn.Parameter(torch.zeros(1))], fused=True)
     mine = Muon([ours], rest, momentum=0.95, decay=0.0)
     library = torch.optim.Muon([theirs], weight_decay=0.0, momentum=0.95, adjust_lr_fn="match_rms_adamw")
@@ -132,3 +130,10 @@ def test_decay_pulls_matrices_towards_zero():
 def test_a_model_without_layers_is_refused():
     with pytest.raises(ValueError, match="this model has none"):
         make_optimiser(torch.nn.LSTM(4, 4), MUON)
+
+
+@pytest.mark.parametrize("name", ["momentum", "beta1", "beta2", "ema"])
+@pytest.mark.parametrize("value", [-0.1, 1.0, float("nan")])
+def test_a_share_of_the_past_is_a_share(name, value):
+    with pytest.raises(ValueError, match=rf"training\.optimiser\.{name} is the share of the past"):
+        OptimiserConfig(**{name: value})

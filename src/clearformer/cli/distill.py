@@ -37,10 +37,9 @@ def run(arguments: argparse.Namespace) -> None:
     out = arguments.out or Path("runs") / f"{recipe.name}-distilled"
     with progress_bar("the teacher writes") as lessons, training_progress(recipe.training.steps) as watchers:
         model = distill(
-            arguments.teacher,
+            [arguments.teacher, *arguments.others],
             recipe,
             out,
-            others=arguments.others,
             resume=arguments.resume,
             base=path.parent,
             alone=arguments.alone,

@@ -24,8 +24,6 @@ class Splitting:
     """Sentence pairs as one reading sees them. rate: the chance of each piece, and then of its parts, to be split."""
 
     def __init__(self, source: Tokenizer, target: Tokenizer, *, rate: float, longest: int) -> None:
-        if not 0.0 <= rate < 1.0:
-            raise ValueError(f"data.split_pieces is a chance, at least 0 and less than 1, not {rate}")
         self._rate, self._longest = rate, longest - SPECIALS_PER_SIDE
         self._tables = [halves_table(side) for side in (source, target)] if rate else []
 

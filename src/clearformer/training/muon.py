@@ -2,7 +2,7 @@
 
 A gradient has a few large directions and many small ones; Adam scales single numbers, so the large directions go on to
 rule the step. Making the step orthogonal gives every direction the same length (Jordan et al., 2024). A small
-Transformer then needs little more than half of the tokens to come as far. The step is scaled to the size that Adam's
+Transformer then needs about two thirds of the tokens to come as far. The step is scaled to the size that Adam's
 steps have (Liu et al., 2025), so that one schedule serves both.
 
 It is for the matrices inside the layers. A table of embeddings has a row a token, and in a step most rows have no

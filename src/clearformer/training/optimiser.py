@@ -25,6 +25,14 @@ class OptimiserConfig:
     clip: float = 0.0  # largest gradient norm; 0 = never clipped, as in the paper
     ema: float = 0.0  # decay of a running average of the weights, used for validation and the finished model; 0 = none
 
+    def __post_init__(self) -> None:
+        for name in ("momentum", "beta1", "beta2", "ema"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(
+                    f"training.optimiser.{name} is the share of the past in a mean, at least 0 and less than 1, not "
+                    f"{getattr(self, name)}"
+                )
+
 
 def make_optimiser(model: nn.Module, config: OptimiserConfig) -> torch.optim.Optimizer:
     """The optimiser of a run; its rate is set at every step by the schedule."""
