@@ -81,12 +81,12 @@ def ways(name: str, folder: str, aside: Path, pairs: tuple[Sequence[str], Sequen
     """A model in every form that the front knows."""
     made: dict[str, Any] = {
         f"{name}, torch": open_translator(folder, "torch"),
-        f"{name}, ctranslate2 float32": open_translator(folder, "ctranslate2"),
+        f"{name}, ctranslate2 float32": open_translator(folder, "ctranslate2", scores="none"),
     }
     for form, shortlist in (("int8", None), ("int8, shortlist", shortlist_learner(Path(folder), pairs))):
         small = aside / f"{name}-{form.replace(', ', '-')}"
         convert(Path(folder), small, quantization="int8", shortlist=shortlist)
-        made[f"{name}, ctranslate2 {form}"] = FastTranslator(small)
+        made[f"{name}, ctranslate2 {form}"] = FastTranslator(small, scores="none")
     return [Entry(way, beam, _with(translator)) for way, translator in made.items() for beam in BEAMS]
 
 

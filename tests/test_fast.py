@@ -1,5 +1,6 @@
 """CTranslate2 and PyTorch side by side: the same translations, in the same order, with the same numbers."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def pair(folder: Path, given, **choices):
 
 @pytest.fixture(scope="module")
 def engines(tmp_path_factory: pytest.TempPathFactory):
-    return pair(tmp_path_factory.mktemp("engines"), small(), by_token=True)
+    return pair(tmp_path_factory.mktemp("engines"), small(), scores="tokens")
 
 
 def ids(found):
@@ -61,6 +62,17 @@ def test_the_n_best_are_the_same(engines, beam):
             assert one.score == pytest.approx(other.score, abs=1e-4)
             assert one.log_prob == pytest.approx(other.log_prob, abs=1e-3)
             assert one.token_log_probs == pytest.approx(other.token_log_probs, abs=1e-4)
+
+
+def test_a_search_that_need_not_score_finds_the_same(tmp_path):
+    fast, reference = pair(tmp_path, small(), scores="none")
+    given = texts(25, seed=9)
+    greedy = fast.alternatives(given, SHORT, beam=1)
+    assert ids(greedy) == ids(reference.translator.alternatives(given, SHORT, beam=1))
+    own = [one.score for [one] in greedy if one.text and not one.token_log_probs]  # not handed over
+    assert own
+    assert all(map(math.isnan, own))
+    assert all(math.isfinite(one.score) for [one] in fast.alternatives(given, SHORT, beam=2))
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.5])

@@ -79,7 +79,7 @@ def decode(job: protocol.Job) -> None:
     """Texts in, translations out: tokenising and detokenising are part of it."""
     from clearformer.engines import open_translator
 
-    translator = open_translator(job.model_folder, job.options.get("engine", "torch"))
+    translator = open_translator(job.model_folder, job.options.get("engine", "torch"), scores="none")
     texts = (job.folder / "sources.txt").read_text(encoding="utf-8").splitlines()
     text_of = {tuple(ids): text for ids, text in zip(job.sources(), texts, strict=True)}
 

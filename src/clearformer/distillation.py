@@ -48,7 +48,7 @@ def distill(
     folders = [find_model(teacher) for teacher in teachers]
     model = taken_over(recipe.model, folders[0]) if take_layers else recipe.model
     sources = [part.source for part in locate(recipe.data, base).train.parts]
-    engine = open_translator(folders[0], config=recipe.decoding, others=folders[1:])
+    engine = open_translator(folders[0], config=recipe.decoding, others=folders[1:], scores="none")
 
     def translate(texts: Sequence[str]) -> list[str]:
         return [found.text for found in engine.translate(texts, recipe.decoding)]

@@ -63,7 +63,7 @@ def translate(texts: str | Sequence[str], model: str | Path = DEFAULT_MODEL, **c
     from clearformer.translation import DecodingConfig
 
     config = DecodingConfig(**choices)
-    return open_translator(model, "auto", config, by_token=True).translate(texts, config)
+    return open_translator(model, "auto", config, scores="tokens").translate(texts, config)
 
 
 def train(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from clearformer import storage
 from clearformer.allocator import keep_freed_memory
-from clearformer.fast import FastTranslator, reasons_against
+from clearformer.fast import FastTranslator, Scores, reasons_against
 from clearformer.folder import DEFAULT_MODEL, ENGINE_LAYOUT, find_model, fingerprint, read_description, shipped_models
 from clearformer.translation import DecodingConfig
 
@@ -30,13 +30,13 @@ def open_translator(
     config: DecodingConfig | None = None,
     *,
     others: Sequence[str | Path] = (),
-    by_token: bool = False,
+    scores: Scores = "total",
 ) -> "Translator | FastTranslator":
     """Open a model for translating with these settings.
 
     "auto" takes ctranslate2 if it can run this model and search in this way, and otherwise says why not. others: models
-    that decide together with the first. by_token: whether the log-probabilities of single tokens are wanted; the torch
-    engine always has them.
+    that decide together with the first. scores: how much is wanted of the log-probabilities; the torch engine
+    always has those of single tokens.
     """
     folder = find_model(model)
     if others and engine == "ctranslate2":
@@ -46,7 +46,7 @@ def open_translator(
     try:
         if reasons := reasons_against(config or DecodingConfig()):
             raise ValueError(f"ctranslate2 cannot search with {' and '.join(reasons)}")
-        return _open_fast(folder, by_token)
+        return _open_fast(folder, scores)
     except storage.DamagedError:  # no engine should run it
         raise
     except ValueError as error:
@@ -98,13 +98,13 @@ def _open_torch(folder: Path, *others: str | Path) -> "Translator":
     return translator_of([bundle.load(one) for one in (folder, *map(find_model, others))])
 
 
-def _open_fast(folder: Path, by_token: bool) -> FastTranslator:
+def _open_fast(folder: Path, scores: Scores) -> FastTranslator:
     described = read_description(folder)
     if "ctranslate2" in described:  # quantised or exported: there is nothing else to open
-        return FastTranslator(folder, by_token=by_token)
+        return FastTranslator(folder, scores=scores)
     if described.get("markers", {}).get("forced"):
         raise ValueError("ctranslate2 does not score the tokens that every output of this model begins with")
-    return FastTranslator(converted(folder), reference=lambda: _open_torch(folder), by_token=by_token)
+    return FastTranslator(converted(folder), reference=lambda: _open_torch(folder), scores=scores)
 
 
 def _is_made_from(place: Path, wanted: str) -> bool:

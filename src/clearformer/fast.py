@@ -9,11 +9,12 @@ Small models want workers, not threads: each core translates a batch of its own.
 """
 
 import logging
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from clearformer import storage
 from clearformer.folder import load_tokenizers, read_description
@@ -21,6 +22,7 @@ from clearformer.text.tokenizer import Tokenizer
 from clearformer.translation import DecodingConfig, OnProgress, Translation, nothing, unwatched
 
 log = logging.getLogger(__name__)
+Scores = Literal["none", "total", "tokens"]
 
 
 class Reference(Protocol):
@@ -51,12 +53,13 @@ class FastTranslator:
     """A folder that `to_ctranslate2` made, in use.
 
     reference: opens the engine that finishes what this one cannot; without it the best unfinished translation counts.
-    by_token: read each translation once more for the log-probability of each of its tokens. Without it the total is a
-    little too high, because the engine shares out among the others what it may not say (<unk>).
+    scores: with "tokens" each translation is read once more for the log-probability of each of its tokens. With "total"
+    the total is a little too high, because the engine shares out among the others what it may not say (<unk>). With
+    "none" a greedy search need not make probabilities of its logits, and the scores are nan.
     """
 
     def __init__(
-        self, folder: Path, *, reference: Callable[[], Reference] | None = None, by_token: bool = False
+        self, folder: Path, *, reference: Callable[[], Reference] | None = None, scores: Scores = "total"
     ) -> None:
         import ctranslate2
 
@@ -70,7 +73,7 @@ class FastTranslator:
         self.markers = Markers.of(described, self.source_tokenizer)
         self.places: dict[str, int | None] = made["places"]
         self.shortlist: bool = made["shortlist"]
-        self.by_token = by_token
+        self.scores = scores
         self._open_reference = reference
         self._reference: Reference | None = None
         self._source_names, self._target_names = _names(folder)
@@ -117,7 +120,7 @@ class FastTranslator:
                     results[row] = self._present(answer, chosen)
                     done += 1
             on_progress(done, len(sources))
-        if self.by_token:
+        if self.scores == "tokens":
             self._score_by_token(sources, results, chosen)
         if left:
             self._hand_over(given, left, results, chosen)
@@ -158,7 +161,7 @@ class FastTranslator:
                 num_hypotheses=config.beam,  # all, because `_reached_the_end` has to see them
                 length_penalty=config.alpha,
                 return_end_token=True,  # so that the length counts it, as ours does
-                return_scores=True,
+                return_scores=config.beam > 1 or self.scores != "none",  # a beam has them anyway
                 suppress_sequences=self._unsayable,
                 max_decoding_length=longest + 1,
                 min_decoding_length=0,
@@ -183,7 +186,8 @@ class FastTranslator:
 
     def _present(self, answer: Any, config: DecodingConfig) -> list[Translation]:
         found = []
-        for names, score in zip(answer.hypotheses[: config.nbest], answer.scores, strict=False):
+        scores = answer.scores or [math.nan]
+        for names, score in zip(answer.hypotheses[: config.nbest], scores, strict=False):
             ids = tuple(self._target_ids[name] for name in names if name != self._end)
             found.append(
                 Translation(

@@ -111,7 +111,7 @@ def measure(
     on_progress: OnProgress = unwatched,
 ) -> Measured:
     """Translate a test set with a folder of the fast engine."""
-    translator = open_translator(folder, "ctranslate2", config)
+    translator = open_translator(folder, "ctranslate2", config, scores="none")
     assert isinstance(translator, FastTranslator)
     translator.translate(sources[: config.batch], config)  # the first batch also fills caches and is not counted
     started = time.perf_counter()

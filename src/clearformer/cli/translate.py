@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
     config = search_config(arguments, nbest=arguments.nbest)
     scores_shown = arguments.json or arguments.nbest > 1
     translator = open_translator(
-        arguments.model, arguments.engine, config, others=arguments.others, by_token=scores_shown
+        arguments.model, arguments.engine, config, others=arguments.others, scores="tokens" if scores_shown else "none"
     )
     with _output(arguments.output) as output:
         for portion in _portions(_sentences(arguments), 16 * config.batch):

@@ -8,7 +8,6 @@ from torch import Tensor
 from clearformer.decoding.hypothesis import Hypothesis
 from clearformer.decoding.logits import Transform
 from clearformer.decoding.protocol import S, Stepper
-from clearformer.decoding.ranking import top
 from clearformer.decoding.rules import Rules
 from clearformer.decoding.stream import Choice, collect, stream
 
@@ -28,7 +27,7 @@ def stream_greedy(
     def choose(log_probs: Tensor, history: Tensor, rows: Tensor) -> Tensor:
         for transform in transforms:
             log_probs = transform(log_probs, history)
-        return top(log_probs, 1)[1].squeeze(-1).cpu()
+        return log_probs.argmax(-1).cpu()  # of equals the first, and so the lowest id
 
     return stream(stepper, source, choose, rules=rules, max_len=max_len, prefixes=prefixes, force_eos=force_eos)
 

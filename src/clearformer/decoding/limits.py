@@ -19,6 +19,7 @@ class Limits:
 
     max_len: Tensor
     prefix: Tensor
+    shortest: int  # the least of max_len: before it nobody's limit need be looked at
 
     @classmethod
     def of(
@@ -30,7 +31,7 @@ class Limits:
         longest = max(map(len, starts), default=0)
         padded = [(*start, *[FREE] * (longest - len(start))) for start in starts]
         prefix = torch.tensor(padded, dtype=torch.int64).view(sentences, longest)
-        return cls(max_len=torch.tensor(lengths, dtype=torch.int64), prefix=prefix)
+        return cls(max_len=torch.tensor(lengths, dtype=torch.int64), prefix=prefix, shortest=min(lengths, default=0))
 
     def forced(self, sentences: Tensor, step: int, *, end: int | None = None) -> Tensor | None:
         """The token that each of these sentences must say at this step, or FREE: N. None where nobody must.
@@ -38,7 +39,7 @@ class Limits:
         end: what a sentence of the greatest length has to say next, if it is made to end.
         """
         forced = self.prefix[sentences, step] if step < self.prefix.size(1) else None
-        if end is not None:
+        if end is not None and step >= self.shortest:
             over = self.max_len[sentences] == step
             if bool(over.any()):
                 forced = torch.where(over, end, FREE if forced is None else forced)

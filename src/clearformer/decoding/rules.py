@@ -52,8 +52,8 @@ class Rules:
         """
         early, repeats = history.size(1) < self.min_len, self._repeats(history)
         end, forcing = scores[:, self.eos].clone(), _forcing(scores, forced)
-        for token in self.banned:
-            scores[:, token] = -torch.inf
+        if self.banned:
+            scores.index_fill_(1, torch.tensor(self.banned, device=scores.device), -torch.inf)
         if repeats.numel():
             rows, tokens = repeats.to(scores.device).unbind(1)
             scores[rows, tokens] = -torch.inf
@@ -61,7 +61,8 @@ class Rules:
             scores[:, self.eos] = -torch.inf
         if self.banned or repeats.numel() or early:
             stuck = scores.amax(-1) == -torch.inf
-            scores[:, self.eos] = torch.where(stuck, end, scores[:, self.eos])
+            if bool(stuck.any()):
+                scores[:, self.eos] = torch.where(stuck, end, scores[:, self.eos])
         if forcing is not None:
             rows, tokens, said = forcing
             scores[rows] = -torch.inf

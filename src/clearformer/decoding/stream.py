@@ -63,7 +63,9 @@ def stream(
                 raise ValueError(impossible(row))
             yield Choice(row, token, log_prob)
         history = torch.cat([history, chosen.unsqueeze(1)], dim=1)
-        going_on = (chosen != rules.eos) & (step + 1 < limits.max_len[rows] + force_eos)
+        going_on = chosen != rules.eos
+        if step + 1 >= limits.shortest:
+            going_on &= step + 1 < limits.max_len[rows] + force_eos
         if not bool(going_on.any()):
             return
         if not bool(going_on.all()):

@@ -14,6 +14,7 @@ R rows, D model width, H heads, K head width, V vocabulary; lanes: see `lanes.py
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -21,6 +22,7 @@ from torch import Tensor, nn
 
 from clearformer.model.attention import Attention, attend, attend_fused
 from clearformer.model.frontends import TokenFrontend
+from clearformer.model.heads import LanguageModel
 from clearformer.model.lanes import ROW_BLOCK, Lanes
 from clearformer.model.layers import Activation, DecoderLayer, FeedForward, Residual
 from clearformer.model.positions import NoPosition
@@ -119,6 +121,7 @@ class SwiftDecoder:
         self._layers = [SwiftLayer.of(layer) for layer in decoder.layers]  # type: ignore[arg-type]
         self._front_norm, self._norm = _function(self._front.norm), _function(decoder.norm)
         self._table = Affine.of(model.head.table.detach(), model.head.bias)  # type: ignore[arg-type, operator]
+        self._to_table: Any = None if _plain_head(model.head) else model.head.projection
         self._heads: int = decoder.layers[0].self_attn.heads.count  # type: ignore[union-attr, assignment]
         self._places: dict[int, Tensor | None] = {}  # what the position scheme adds at each step
 
@@ -163,8 +166,8 @@ class SwiftDecoder:
             x = layer.around_ffn.leave(x, layer.down(y))
         if self._norm is not None:
             x = self._norm(x)
-        states, _, _ = self._model.head.projection(x[:rows] if self._table.packed else x)  # type: ignore[operator]
-        return self._table(states)[:rows]
+        x = x[:rows] if self._table.packed else x
+        return self._table(x if self._to_table is None else self._to_table(x)[0])[:rows]
 
     def _embed(self, tokens: Tensor, step: int) -> Tensor:
         """What the front end makes of a token at this step: R D."""
@@ -226,7 +229,14 @@ def _attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, into: Tensor) 
 
 def _whole_blocks(tokens: Tensor) -> Tensor:
     missing = -len(tokens) % ROW_BLOCK
+    if len(tokens) == 1:
+        return tokens.expand(ROW_BLOCK)
     return tokens if missing == 0 else torch.cat((tokens, tokens[-1:].expand(missing)))
+
+
+def _plain_head(head: nn.Module) -> bool:
+    """Whether states go into the last product as they are."""
+    return isinstance(head, LanguageModel) and isinstance(head.transform, nn.Identity) and head.scale == 1.0
 
 
 def _parts(linear: nn.Linear, scale: float = 1.0) -> tuple[Tensor, Tensor | None]:
