@@ -7,7 +7,7 @@ import torch
 
 from clearformer import distillation
 from clearformer.bundle import load
-from clearformer.distillation import distill, with_lessons, write_lessons
+from clearformer.distillation import Teachers, distill, with_lessons, write_lessons
 from clearformer.model.weights import weights_of
 from clearformer.recipe import DataConfig
 
@@ -81,10 +81,10 @@ def test_a_line_break_in_a_translation_does_not_shift_the_lines_behind_it(source
 
 def test_the_teacher_is_heard_beside_the_original_or_alone():
     data = DataConfig(train_source="a.en", train_target="a.de", dev_source="b.en", dev_target="b.de")
-    both = with_lessons(data, [Path("/x/a.en")], [Path("/run/target.txt")], alone=False)
+    both = with_lessons(data, [(Path("/x/a.en"), Path("/run/target.txt"))], alone=False)
     assert both.train_source == ("a.en", "/x/a.en")
     assert both.train_target == ("a.de", "/run/target.txt")
-    alone = with_lessons(data, [Path("/x/a.en")], [Path("/run/target.txt")], alone=True)
+    alone = with_lessons(data, [(Path("/x/a.en"), Path("/run/target.txt"))], alone=True)
     assert (alone.train_source, alone.train_target) == (("/x/a.en",), ("/run/target.txt",))
     assert alone.dev_target == "b.de"
 
@@ -99,6 +99,21 @@ def test_another_teacher_is_refused(tmp_path):
     distillation._same_teachers(tmp_path / "lessons", [tmp_path / "one"], DecodingConfig(beam=2))
     with pytest.raises(ValueError, match="another teacher's lessons"):
         distillation._same_teachers(tmp_path / "lessons", [tmp_path / "two"], DecodingConfig(beam=2))
+
+
+def test_a_teacher_of_the_other_direction_is_refused_before_it_writes(tmp_path):
+    from clearformer.recipe import find_recipe, read_recipe
+
+    recipe = read_recipe(find_recipe("sample"), ["data.source_language=de", "data.target_language=en"])
+    with pytest.raises(ValueError, match="translates en to de, but lessons from de to en are wanted here"):
+        distill(Teachers(together=["en-de"]), recipe, tmp_path / "no", base=find_recipe("sample").parent)
+    assert not (tmp_path / "no").exists()
+
+
+def writer(name: str) -> str:
+    """Who wrote a training file."""
+    path = Path(name)
+    return path.parts[-3] if path.name == "target.txt" else "nobody"
 
 
 def colleague(recipe: Path, tmp_path: Path) -> Path:
@@ -121,12 +136,15 @@ def test_a_student_learns_from_a_teacher(tmp_path):
     recipe.write_text(RECIPE)
     teacher = train(recipe, out=tmp_path / "teacher")
     smaller = read_recipe(recipe, ["model.layers=1"])
-    student = distill([teacher], smaller, tmp_path / "student", base=tmp_path)
+    student = distill(Teachers(together=[teacher]), smaller, tmp_path / "student", base=tmp_path)
     assert (student / "model.safetensors").stat().st_size < (teacher / "model.safetensors").stat().st_size
-    assert len((tmp_path / "student" / "lessons" / "0" / "target.txt").read_text().split("\n")) == len(lines) + 1
+    assert (
+        len((tmp_path / "student" / "lessons" / "teacher" / "0" / "target.txt").read_text().split("\n"))
+        == len(lines) + 1
+    )
     # and one that begins with what the teacher knows: before its first step it has the teacher's numbers
     begun = distill(
-        [teacher],
+        Teachers(together=[teacher]),
         read_recipe(recipe, ["model.decoder_layers=1", "training.steps=1", "training.schedule.peak=1e-30"]),
         tmp_path / "begun",
         base=tmp_path,
@@ -137,9 +155,16 @@ def test_a_student_learns_from_a_teacher(tmp_path):
     assert all(torch.equal(weight, theirs[name]) for name, weight in ours.items())
     # two teachers write together; the lessons say who wrote them
     both = tmp_path / "both"
-    distill([teacher, colleague(recipe, tmp_path)], smaller, both, base=tmp_path)
-    assert "+" in (both / "lessons" / "teacher.json").read_text()
+    other = colleague(recipe, tmp_path)
+    distill(Teachers(together=[teacher, other]), smaller, both, base=tmp_path)
+    assert "+" in (both / "lessons" / "teacher" / "teacher.json").read_text()
+    # several write, each alone, one of them the other way round: four ways to say each sentence
+    several = Teachers(together=[teacher], also=[other], back=[teacher])
+    distill(several, smaller, tmp_path / "several", base=tmp_path)
+    learned = read_recipe(tmp_path / "several" / "recipe.toml").data
+    assert [writer(name) for name in learned.train_source] == ["nobody", "nobody", "nobody", "back-1"]
+    assert [writer(name) for name in learned.train_target] == ["nobody", "teacher", "also-1", "nobody"]
     deeper = read_recipe(recipe, ["model.decoder_layers=3"])
     with pytest.raises(ValueError, match=r"model\.decoder_layers is 3, but the teacher has 2"):
-        distill([teacher], deeper, tmp_path / "no", base=tmp_path, take_layers=True)
+        distill(Teachers(together=[teacher]), deeper, tmp_path / "no", base=tmp_path, take_layers=True)
     assert not (tmp_path / "no").exists()

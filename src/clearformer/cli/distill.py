@@ -16,6 +16,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the student's recipe: a file or the name of a shipped one, and changes such as model.decoder_layers=1",
     )
     add_others(parser)
+    parser.add_argument(
+        "--also",
+        action="append",
+        default=[],
+        metavar="MODEL",
+        help="a further teacher, who writes translations of its own; may be given again",
+    )
+    parser.add_argument(
+        "--back",
+        action="append",
+        default=[],
+        metavar="MODEL",
+        help="a model of the other direction, which writes new sources for the translations; may be given again",
+    )
     parser.add_argument("--out", type=Path, help="the folder of the run (runs/ and the recipe's name, -distilled)")
     parser.add_argument("--alone", action="store_true", help="learn from the teacher alone, without the original text")
     parser.add_argument(
@@ -29,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the lessons, then train."""
     from clearformer.cli.progress import progress_bar, training_progress
-    from clearformer.distillation import distill
+    from clearformer.distillation import Teachers, distill
     from clearformer.recipe import find_recipe, read_recipe
 
     path = find_recipe(arguments.words[0])
@@ -37,7 +51,7 @@ def run(arguments: argparse.Namespace) -> None:
     out = arguments.out or Path("runs") / f"{recipe.name}-distilled"
     with progress_bar("the teacher writes") as lessons, training_progress(recipe.training.steps) as watchers:
         model = distill(
-            [arguments.teacher, *arguments.others],
+            Teachers(together=[arguments.teacher, *arguments.others], also=arguments.also, back=arguments.back),
             recipe,
             out,
             resume=arguments.resume,
