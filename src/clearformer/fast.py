@@ -23,6 +23,7 @@ from clearformer.translation import DecodingConfig, OnProgress, Translation, not
 
 log = logging.getLogger(__name__)
 Scores = Literal["none", "total", "tokens"]
+READ_AT_ONCE = 512  # translations between two reports of progress
 
 
 class Reference(Protocol):
@@ -133,6 +134,35 @@ class FastTranslator:
         for number, row in enumerate(rows, start=1):
             config.check_length(number, len(row))
         return [[*self.markers.before_source, *row, *self.markers.after_source] if row else [] for row in rows]
+
+    def perplexity(
+        self, sources: Sequence[str], targets: Sequence[str], *, on_progress: OnProgress = unwatched
+    ) -> float:
+        """How many tokens the model hesitates between, on average, when it reads the given translations."""
+        config = DecodingConfig()
+        asked = self.encode(sources, config)
+        wanted = self.target_tokenizer.ids(targets, add_special=False)
+        longest = {
+            "source": max(map(len, asked), default=0),
+            "target": 1 + max(map(len, wanted), default=0),  # and what a target begins with
+        }
+        for side, tokens in longest.items():
+            if tokens > (self.places[side] or tokens):
+                raise ValueError(f"a {side} has {tokens} tokens, more than this engine reads; use --engine torch")
+        nothing_said = [*self.markers.before_source, *self.markers.after_source] or [self.source_tokenizer.eos_id]
+        total, count = 0.0, 0
+        for start in range(0, len(asked), READ_AT_ONCE):
+            rows = range(start, min(len(asked), start + READ_AT_ONCE))
+            answers = self._engine.score_batch(
+                [[self._source_names[number] for number in asked[row] or nothing_said] for row in rows],
+                [[self._target_names[number] for number in wanted[row]] for row in rows],
+                max_batch_size=config.batch,
+                max_input_length=0,
+            )
+            total -= sum(sum(answer.log_probs) for answer in answers)
+            count += sum(len(answer.log_probs) for answer in answers)
+            on_progress(rows.stop, len(asked))
+        return math.exp(min(700.0, total / max(count, 1)))
 
     def alignment(self, source: str, ids: Sequence[int]) -> list[list[float]]:
         """How much each token of a translation looked at each token of its source; rows sum to one."""

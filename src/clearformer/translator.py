@@ -52,6 +52,11 @@ class Translator:
         position = bundle.config.decoder_position or bundle.config.position
         self.longest_target = bundle.config.max_len - 1 if position.kind == "learned" else sys.maxsize
 
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """What the model folder says of where it comes from."""
+        return self.bundle.provenance
+
     def translate(
         self,
         texts: str | Sequence[str],

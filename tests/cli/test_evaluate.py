@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from clearformer.cli.main import main
+from clearformer.interop.to_ctranslate2 import convert
 
 
 def test_json_has_the_promised_keys(capsys: pytest.CaptureFixture[str], model_folder: Path, text_file: Path):
@@ -16,6 +17,25 @@ def test_json_has_the_promised_keys(capsys: pytest.CaptureFixture[str], model_fo
     assert found["sentences"] == 4
     assert found["perplexity"] > 1
     assert "tok:13a" in found["signature"]
+
+
+def test_both_engines_find_the_same(capsys: pytest.CaptureFixture[str], model_folder: Path, text_file: Path):
+    files = ["--source", str(text_file), "--reference", str(text_file), "--json"]
+    scores = []
+    for engine in ("torch", "ctranslate2"):
+        assert main(["evaluate", "--model", str(model_folder), *files, "--engine", engine]) == 0
+        scores.append(json.loads(capsys.readouterr().out))
+    assert scores[0].pop("perplexity") == pytest.approx(scores[1].pop("perplexity"), rel=1e-4)
+    assert scores[0] == scores[1]
+
+
+def test_a_folder_for_ctranslate2_alone_is_scored_too(
+    capsys: pytest.CaptureFixture[str], model_folder: Path, text_file: Path, tmp_path: Path
+):
+    convert(model_folder, tmp_path / "small", quantization="int8")
+    files = ["--source", str(text_file), "--reference", str(text_file)]
+    assert main(["evaluate", "--model", str(tmp_path / "small"), *files]) == 0
+    assert "perplexity" in capsys.readouterr().out
 
 
 def test_the_translations_can_be_kept(model_folder: Path, text_file: Path, tmp_path: Path):

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from clearformer.cli.search import add_others, add_search, search_config
+from clearformer.cli.search import add_engine, add_others, add_search, search_config
 from clearformer.cli.usage import UsageError
 
 
@@ -17,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_test_set(parser)
     parser.add_argument("--tokenise", help="sacreBLEU's tokeniser; none for text that is split already (by language)")
     add_search(parser, batch=64)
+    add_engine(parser)
     parser.add_argument("--output", type=Path, help="keep the translations in this file")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -31,20 +32,20 @@ def add_test_set(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Translate, compare, print."""
     from clearformer.cli.progress import progress_bar
-    from clearformer.doorway import load
+    from clearformer.engines import open_translator
     from clearformer.evaluation.translation import check_tokeniser, score_translations
 
     check_tokeniser(arguments.tokenise)
-    translator = load(arguments.model, *arguments.others)
-    sources, references = read_test_set(arguments, translator.bundle.provenance)
     config = search_config(arguments)
+    translator = open_translator(arguments.model, arguments.engine, config, others=arguments.others, scores="none")
+    sources, references = read_test_set(arguments, translator.provenance)
     with progress_bar("translating") as show:
         found = [one.text for one in translator.translate(sources, config, on_progress=show)]
     with progress_bar("perplexity") as show:
         perplexity = translator.perplexity(sources, references, on_progress=show)
     if arguments.output:
         arguments.output.write_text("".join(f"{text}\n" for text in found), encoding="utf-8")
-    language = translator.bundle.provenance.get("target_language")
+    language = translator.provenance.get("target_language")
     score = score_translations(found, references, language=language, tokenise=arguments.tokenise)
     if arguments.json:
         print(json.dumps({**asdict(score), "perplexity": perplexity}, indent=2))

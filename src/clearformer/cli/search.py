@@ -20,6 +20,16 @@ def add_search(parser: argparse.ArgumentParser, *, batch: int) -> None:
     parser.add_argument("--batch", type=int, default=batch, help=f"sentences translated at a time ({batch})")
 
 
+def add_engine(parser: argparse.ArgumentParser) -> None:
+    """--engine."""
+    parser.add_argument(
+        "--engine",
+        choices=["auto", "torch", "ctranslate2"],
+        default="auto",
+        help="what runs the model; auto takes the faster ctranslate2 where it can (auto)",
+    )
+
+
 def add_others(parser: argparse.ArgumentParser) -> None:
     """--with, for the verbs that several models can do together."""
     parser.add_argument(

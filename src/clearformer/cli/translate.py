@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from clearformer.cli.search import add_others, add_search, search_config
+from clearformer.cli.search import add_engine, add_others, add_search, search_config
 from clearformer.cli.usage import UsageError
 
 if TYPE_CHECKING:
@@ -27,12 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", type=Path, help="where to write the translations (standard output)")
     add_search(parser, batch=32)
     parser.add_argument("--nbest", type=int, default=1, help="translations shown for each sentence (1)")
-    parser.add_argument(
-        "--engine",
-        choices=["auto", "torch", "ctranslate2"],
-        default="auto",
-        help="what runs the model; auto takes the faster ctranslate2 where it can (auto)",
-    )
+    add_engine(parser)
     parser.add_argument("--json", action="store_true", help="print a JSON object a sentence: text, score, tokens")
     parser.add_argument("--align", action="store_true", help="show which source token each word looked at most")
 
