@@ -34,6 +34,13 @@ def test_every_line_is_drawn_and_named():
     assert {"a < b & c", "d", "T", "x"} <= {text.text for text in drawn.findall(f"{SVG}text")}
 
 
+def test_a_long_name_widens_the_picture():
+    def width(name):
+        return float(ElementTree.fromstring(chart("T", "x", "y", {name: [(8, 1.0)]})).attrib["viewBox"].split()[2])
+
+    assert width("a" * 60) - width("a" * 10) > 50 * 5, "or its end would be cut off"
+
+
 def test_more_is_higher_and_further_right():
     drawn = ElementTree.fromstring(chart("T", "x", "y", {"a": [(16, 2.0), (8, 1.0)]}))
     line = drawn.find(f"{SVG}polyline")

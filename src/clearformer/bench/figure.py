@@ -6,9 +6,13 @@ from html import escape
 
 Points = Sequence[tuple[float, float]]
 
-WIDTH, HEIGHT = 640, 400
-LEFT, RIGHT, TOP, BOTTOM = 70, 200, 40, 50  # margins; the legend stands on the right
-COLOURS = ("#0b5fff", "#d9480f", "#2b8a3e", "#862e9c", "#5c5f66", "#c2255c", "#0c8599", "#846358")
+LEFT, EDGE = 70, 440  # of the plot; the legend stands to its right and takes the room that it needs
+HEIGHT, TOP, BOTTOM = 400, 40, 50
+LETTER = 6.8  # an average one's width, generously
+COLOURS = (
+    "#0b5fff", "#d9480f", "#2b8a3e", "#862e9c", "#5c5f66", "#c2255c",
+    "#0c8599", "#846358", "#e8a200", "#66a80f", "#1b2a49", "#f06595",
+)  # fmt: skip
 DECADE = (1, 2, 5)
 
 
@@ -56,14 +60,15 @@ class Straight:
 def chart(title: str, x_label: str, y_label: str, series: Mapping[str, Points], *, straight: bool = False) -> str:
     """The SVG. A series is a list of (x, y); the order of the series is that of the legend. straight: the y axis."""
     points = [point for line in series.values() for point in line]
-    across = Scale([x for x, _ in points], LEFT, WIDTH - RIGHT)
+    across = Scale([x for x, _ in points], LEFT, EDGE)
+    width = EDGE + 40 + math.ceil(LETTER * max(map(len, series)))
     up = (Straight if straight else Scale)([y for _, y in points], HEIGHT - BOTTOM, TOP)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {HEIGHT}" font-family="sans-serif" '
         f'font-size="12" role="img" aria-label="{escape(title)}">',
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
+        f'<rect width="{width}" height="{HEIGHT}" fill="white"/>',
         _text(LEFT, 22, title, size=15),
-        _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, x_label, anchor="middle"),
+        _text((LEFT + EDGE) / 2, HEIGHT - 12, x_label, anchor="middle"),
         f'<g transform="rotate(-90 16 {HEIGHT / 2})">{_text(16, HEIGHT / 2, y_label, anchor="middle")}</g>',
     ]
     for value in across.ticks():
@@ -72,7 +77,7 @@ def chart(title: str, x_label: str, y_label: str, series: Mapping[str, Points], 
         parts.append(_text(x, HEIGHT - BOTTOM + 16, _short(value), anchor="middle"))
     for value in up.ticks():
         y = up.place(value)
-        parts.append(_rule(LEFT, y, WIDTH - RIGHT, y))
+        parts.append(_rule(LEFT, y, EDGE, y))
         parts.append(_text(LEFT - 6, y + 4, _short(value), anchor="end"))
     for number, (name, line) in enumerate(series.items()):
         colour = COLOURS[number % len(COLOURS)]
@@ -81,8 +86,8 @@ def chart(title: str, x_label: str, y_label: str, series: Mapping[str, Points], 
         parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in places]
         level = TOP + 14 + 18 * number
-        parts.append(f'<circle cx="{WIDTH - RIGHT + 16}" cy="{level - 4}" r="4" fill="{colour}"/>')
-        parts.append(_text(WIDTH - RIGHT + 26, level, name))
+        parts.append(f'<circle cx="{EDGE + 16}" cy="{level - 4}" r="4" fill="{colour}"/>')
+        parts.append(_text(EDGE + 26, level, name))
     return "\n".join([*parts, "</svg>\n"])
 
 
