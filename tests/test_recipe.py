@@ -7,7 +7,7 @@ import torch
 from clearformer import settings
 from clearformer.model.build import build
 from clearformer.model.families import FAMILIES
-from clearformer.recipe import DataConfig, Recipe, find_recipe, model_config, read_recipe
+from clearformer.recipe import DataConfig, Recipe, find_recipe, model_config, read_recipe, turned_round
 
 SHIPPED = sorted(Path(str(resources.files("clearformer") / "recipes")).glob("*.toml"))
 SMALL = '[data]\ntrain_source = "a"\ntrain_target = "b"\ndev_source = "c"\ndev_target = "d"\n'
@@ -101,3 +101,16 @@ def test_a_recipe_is_the_same_after_a_round_trip(tmp_path):
 def test_splitting_pieces_is_a_chance(rate):
     with pytest.raises(ValueError, match=r"data\.split_pieces is a chance"):
         DataConfig(split_pieces=rate)
+
+
+def test_turned_round_everything_changes_sides_and_nothing_else():
+    there = read_recipe(find_recipe("multi30k-en-de"))
+    back = turned_round(there)
+    assert (back.data.source_language, back.data.target_language) == ("de", "en")
+    for part in ("train", "dev", "test"):
+        assert getattr(back.data, f"{part}_source") == getattr(there.data, f"{part}_target")
+        assert getattr(back.data, f"{part}_target") == getattr(there.data, f"{part}_source")
+    assert back.name == "multi30k-en-de-reverse"
+    again = turned_round(back)
+    assert again.data == there.data
+    assert again.training == there.training

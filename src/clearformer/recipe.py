@@ -5,7 +5,7 @@ the vocabulary size comes from the vocabulary itself. `model.from` names a model
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -74,6 +74,17 @@ def read_recipe(path: Path, changes: Iterable[str] = ()) -> Recipe:
     changes, values = list(changes), settings.read_toml(path)
     where = f"{path} with {' '.join(changes)}" if changes else str(path)  # the mistake may be in either
     return settings.parse(Recipe, settings.overlay(values, changes), where)
+
+
+def turned_round(recipe: Recipe) -> Recipe:
+    """The same recipe for the other direction."""
+    data, sides = recipe.data, {"source": "target", "target": "source"}
+    swapped = {
+        field_of(side): getattr(data, field_of(other))
+        for field_of in ("{}_language".format, "train_{}".format, "dev_{}".format, "test_{}".format)
+        for side, other in sides.items()
+    }
+    return replace(recipe, name=f"{recipe.name}-reverse", data=replace(data, **swapped))
 
 
 def find_recipe(name: str) -> Path:

@@ -123,3 +123,9 @@ def test_changes_may_stand_behind_the_options(capsys):
     """argparse takes positional words in one piece; a person writes the change that came to mind last at the end."""
     assert main(["train", "sample", "--out", "nowhere", "training.stepz=3"]) == 1
     assert "stepz" in capsys.readouterr().err
+
+
+def test_only_a_recipe_is_turned_round(capsys: pytest.CaptureFixture[str], files: list[str]):
+    for words in (files, []):
+        assert main(["train", *words, "--reverse"]) == 2
+        assert "exchange --source and --target instead" in capsys.readouterr().err

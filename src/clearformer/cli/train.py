@@ -23,12 +23,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--source", type=Path, help="without a recipe: sentences of your own, one a line, plain or .gz")
     parser.add_argument("--target", type=Path, help="their translations, line by line; everything else is chosen")
+    parser.add_argument("--reverse", action="store_true", help="the recipe's other direction, from target to source")
     parser.add_argument("--out", type=Path, help="the folder of the run (runs/ and the recipe's name)")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Train, showing how it goes."""
+    if arguments.reverse and (arguments.source or arguments.target or not arguments.words):
+        raise UsageError("--reverse turns a recipe round; name one, or exchange --source and --target instead")
     if arguments.source or arguments.target:
         _train_on_files(arguments)
     elif arguments.words:
@@ -40,10 +43,11 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _train_recipe(arguments: argparse.Namespace) -> None:
-    from clearformer.recipe import find_recipe, read_recipe
+    from clearformer.recipe import find_recipe, read_recipe, turned_round
 
     path = find_recipe(arguments.words[0])
     recipe = read_recipe(path, arguments.words[1:])
+    recipe = turned_round(recipe) if arguments.reverse else recipe
     out = arguments.out or Path("runs") / recipe.name
     _finish(_train(recipe, out, base=path.parent, resume=arguments.resume))
 
