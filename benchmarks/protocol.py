@@ -83,7 +83,7 @@ def decode(job: Job, translate: Translate, *, package: str, whole: bool = False)
         while sum(times) < job.seconds:
             times += [_clock(job, translate, batch, beam) for batch in batches]
         count = len(sources) * len(times) // len(batches)
-        job.report(f"{job.case}, {name}, batch 64", "sentences", count, sum(times), **facts)
+        job.report(f"{job.case}, {name}, batch 64", "sentences", count, sum(times), beam=beam, **facts)
         times = []
         for source in cycle(sources):
             times.append(_clock(job, translate, [source], beam))

@@ -70,6 +70,17 @@ def test_training_counts_three_times_the_forward_pass(made):
     assert work.training_operations(made, config) == pytest.approx(3 * 2 * (weights + attended), rel=0.01)
 
 
+def test_a_search_counts_the_source_once_and_the_decoder_for_every_row(made):
+    config = work.configuration(made, SMALL)
+    tokens = sum(map(len, rows(made, "sources.npz", "source"))) / len(rows(made, "sources.npz", "source"))
+    a_matrix = 2 * 32 * 32
+    source = tokens * 2 * (6 + 2) * a_matrix  # two layers: six matrices of the encoder's, two of the decoder's memory
+    row = 2 * (6 + 2) * a_matrix + 2 * made.vocab_size * 32  # self-attention, feed-forward, and half of the other
+    for beam in (1, 4):
+        counted = work.decoding_operations(made, config, length=7, beam=beam)
+        assert counted == pytest.approx(source + (1 + 6 * beam) * row, rel=0.06)  # biases and norms besides
+
+
 @pytest.mark.parametrize("beam", [1, 4])
 def test_every_translation_has_the_length_that_was_asked_for(made, beam):
     job = work.decoding_job(made, "small", SMALL, length=7)

@@ -108,9 +108,16 @@ class Programme:
             job = work.decoding_job(text, size, {"preset": size}, length=LENGTH, sentences=self.settings.sentences)
             turns, missing = self._compete(chosen, job)
             raced = [turn for turn in turns if turn.name != LIMITS]
-            cases = dict.fromkeys(reading.case for turn in raced for reading in turn.readings)
-            for case in cases or [size]:
-                self.results.tables.append(tabulate(case, raced, _names(chosen), missing=missing))
+            beams = {reading.case: reading.facts.get("beam") for turn in raced for reading in turn.readings}
+            best = report.median_rate(turns, limits.product_case(self.settings.threads))
+            config = work.configuration(text, {"preset": size})
+            for case, beam in (beams or {size: None}).items():
+                against: dict[str, Any] = {}
+                if beam and best:  # one sentence alone is bound by memory, not by products
+                    operations = work.decoding_operations(text, config, length=LENGTH, beam=beam)
+                    against = {"operations": operations, "limit": 1e9 * best}
+                    against["note"] = f"{operations / 1e9:.2f} GFLOP a sentence; limit {best:.0f} GFLOP/s"
+                self.results.tables.append(tabulate(case, raced, _names(chosen), missing=missing, **against))
 
     def startup(self, peers: Sequence[str] | None) -> None:
         """Start-up times, and what an installation takes."""

@@ -188,6 +188,23 @@ def training_operations(work: Work, config: ModelConfig) -> float:
     return 3.0 * account(config, length=max(1, round(work.target_length))).flops_per_token
 
 
+def decoding_operations(work: Work, config: ModelConfig, *, length: int, beam: int) -> float:
+    """Floating-point operations a sentence in a search: the products with weights, without which no engine can do.
+
+    The source passes the encoder and becomes keys and values once; the first step has one row, every other a beam.
+    """
+    with np.load(work.folder / "sources.npz") as kept:
+        tokens = len(kept["source"]) / len(kept["source_ends"])
+    parts = account(config).parts
+    encoder, decoder = (
+        sum(count for name, count in parts.items() if name.startswith(f"{stack}.layers"))
+        for stack in ("encoder", "decoder")
+    )
+    read_once = 2 * config.dim**2 * (config.decoder_layers or config.layers)
+    rows = 1 + (length - 1) * beam
+    return 2.0 * (tokens * (encoder + read_once) + rows * (decoder - read_once + config.vocab_size * config.dim))
+
+
 def _description(work: Work, config: ModelConfig) -> dict[str, Any]:
     known = asdict(work) | {"folder": str(work.folder)}
     sizes = {name: getattr(config, name) for name in ("layers", "dim", "hidden_dim", "vocab_size")}
