@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from clearformer.translation import DecodingConfig, nothing
+from clearformer.translation import DecodingConfig, nothing, usual_search
 
 SHORT = DecodingConfig(beam=2, max_ratio=0.5, max_extra=4)
 
@@ -17,12 +17,35 @@ SHORT = DecodingConfig(beam=2, max_ratio=0.5, max_extra=4)
         ({"batch": 0}, r"decoding\.batch must be at least 1, not 0"),
         ({"beam": 0}, r"decoding\.beam must be at least 1, not 0"),
         ({"nbest": 3}, r"decoding\.nbest is 3, but a beam of 2"),
+        ({"penalty": "paper"}, r"decoding\.penalty is 'paper'; choose average or gnmt"),
+        ({"alpha": float("nan")}, r"decoding\.alpha must be a number, not nan"),
         ({"max_ratio": 0.0, "max_extra": 0}, "leave no room for a word"),
     ],
 )
 def test_searches_that_make_no_sense_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         replace(SHORT, **changes)
+
+
+def test_a_folder_may_say_how_it_is_searched():
+    assert usual_search({}) == DecodingConfig()
+    assert usual_search({"decoding": {"beam": 5, "wings": 2}}) == DecodingConfig(beam=5)
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ({"beam": "5"}, "which is no such setting"),
+        ({"beam": True}, "which is no such setting"),
+        ({"beam": 10**9}, "asks for a beam of 1000000000; give --beam, 64 at most"),
+        ({"beam": 0}, "must be at least 1"),
+        ({"stop": "never"}, "choose full or proved"),
+        ("beam", "which are no settings"),
+    ],
+)
+def test_a_folder_from_a_stranger_cannot_ask_for_anything(said, message):
+    with pytest.raises(ValueError, match=message):
+        usual_search({"decoding": said})
 
 
 def test_the_longest_translation_depends_on_its_own_source_alone():

@@ -15,7 +15,7 @@ from clearformer import storage
 from clearformer.allocator import keep_freed_memory
 from clearformer.fast import FastTranslator, Scores, reasons_against
 from clearformer.folder import DEFAULT_MODEL, ENGINE_LAYOUT, find_model, fingerprint, read_description, shipped_models
-from clearformer.translation import DecodingConfig
+from clearformer.translation import DecodingConfig, usual_search
 
 if TYPE_CHECKING:
     from clearformer.translator import Translator
@@ -32,7 +32,7 @@ def open_translator(
     others: Sequence[str | Path] = (),
     scores: Scores = "total",
 ) -> "Translator | FastTranslator":
-    """Open a model for translating with these settings.
+    """Open a model for translating with these settings, or with those of its recipe.
 
     "auto" takes ctranslate2 if it can run this model and search in this way, and otherwise says why not. others: models
     that decide together with the first. scores: how much is wanted of the log-probabilities; the torch engine
@@ -43,8 +43,9 @@ def open_translator(
         raise ValueError("ctranslate2 runs one model alone; leave the engine open, or the further models out")
     if others or engine == "torch":
         return _open_torch(folder, *others)
+    config = config or usual_search(read_description(folder).get("provenance", {}))
     try:
-        if reasons := reasons_against(config or DecodingConfig()):
+        if reasons := reasons_against(config):
             raise ValueError(f"ctranslate2 cannot search with {' and '.join(reasons)}")
         return _open_fast(folder, scores)
     except storage.DamagedError:  # no engine should run it

@@ -19,7 +19,7 @@ from typing import Any, Literal, Protocol
 from clearformer import storage
 from clearformer.folder import load_tokenizers, read_description
 from clearformer.text.tokenizer import Tokenizer
-from clearformer.translation import DecodingConfig, OnProgress, Translation, nothing, unwatched
+from clearformer.translation import DecodingConfig, OnProgress, Translation, nothing, unwatched, usual_search
 
 log = logging.getLogger(__name__)
 Scores = Literal["none", "total", "tokens"]
@@ -70,6 +70,7 @@ class FastTranslator:
             raise ValueError(f"{folder} holds no weights for ctranslate2; convert it first")
         made = described["ctranslate2"]
         self.provenance: dict[str, Any] = described.get("provenance", {})
+        self.usual = usual_search(self.provenance)
         self.source_tokenizer, self.target_tokenizer = load_tokenizers(folder)
         self.markers = Markers.of(described, self.source_tokenizer)
         self.places: dict[str, int | None] = made["places"]
@@ -105,7 +106,7 @@ class FastTranslator:
         **changes: Any,
     ) -> list[list[Translation]]:
         """The n best translations of each text, best first."""
-        chosen = replace(config or DecodingConfig(), **changes)
+        chosen = replace(config or self.usual, **changes)
         check(chosen)
         given = [texts] if isinstance(texts, str) else list(texts)
         sources = self.encode(given, chosen)

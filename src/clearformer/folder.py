@@ -50,6 +50,8 @@ def read_description(folder: Path) -> dict[str, Any]:
         raise storage.DamagedError(f"{path} is not valid JSON: {error}") from None
     if not isinstance(described, dict) or "model" not in described:
         raise ValueError(f"{path} was not written by clearformer; bring it over with `clearformer import`")
+    if not isinstance(described.get("provenance", {}), dict):
+        raise storage.DamagedError(f"{path} has a provenance that is no table of facts")
     if described.get("format") != FORMAT:
         raise ValueError(
             f"{path} has format {described.get('format')}, but this version reads format {FORMAT}; update clearformer"

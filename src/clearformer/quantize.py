@@ -16,7 +16,7 @@ from clearformer.fast import FastTranslator
 from clearformer.folder import load_tokenizers, read_description
 from clearformer.interop.to_ctranslate2 import Quantization, convert, token_names
 from clearformer.shortlist import learn
-from clearformer.translation import DecodingConfig, OnProgress, unwatched
+from clearformer.translation import DecodingConfig, OnProgress, unwatched, usual_search
 
 LIMIT = 0.5  # BLEU that may be lost
 
@@ -65,7 +65,6 @@ def quantize(
     if len(sources) != len(references) or not sources:
         raise ValueError(f"{len(sources)} sentences and {len(references)} references: give as many, and at least one")
     out.parent.mkdir(parents=True, exist_ok=True)
-    language = read_description(folder).get("provenance", {}).get("target_language")
     total = 2 * len(sources)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as aside:
         small = Path(aside) / "model"
@@ -75,9 +74,9 @@ def quantize(
             quantization=quantization,
             shortlist=None if pairs is None else shortlist_learner(folder, pairs),
         )
-        chosen = config or DecodingConfig()
-        before = measure(converted(folder), sources, references, language, chosen, lambda n, _: on_progress(n, total))
-        after = measure(small, sources, references, language, chosen, lambda n, _: on_progress(len(sources) + n, total))
+        chosen = config or usual_search(read_description(folder).get("provenance", {}))
+        before = measure(converted(folder), sources, references, chosen, lambda n, _: on_progress(n, total))
+        after = measure(small, sources, references, chosen, lambda n, _: on_progress(len(sources) + n, total))
         found = Comparison(before=before, after=after, sentences=len(sources))
         if found.lost > limit:
             raise ValueError(
@@ -106,7 +105,6 @@ def measure(
     folder: Path,
     sources: Sequence[str],
     references: Sequence[str],
-    language: str | None,
     config: DecodingConfig,
     on_progress: OnProgress = unwatched,
 ) -> Measured:
@@ -117,7 +115,8 @@ def measure(
     started = time.perf_counter()
     found = [one.text for one in translator.translate(sources, config, on_progress=on_progress)]
     taken = time.perf_counter() - started
-    score = score_translations(found, references, language=language)
+    facts = translator.provenance
+    score = score_translations(found, references, language=facts.get("target_language"), tokenise=facts.get("tokenise"))
     return Measured(
         bytes=(folder / "model.bin").stat().st_size, sentences_per_second=len(sources) / taken, bleu=score.bleu
     )

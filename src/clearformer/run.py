@@ -48,6 +48,7 @@ from clearformer.training.optimiser import average
 from clearformer.training.projected_loss import projected_cross_entropy, projected_r_drop
 from clearformer.training.schedule import make_schedule
 from clearformer.training.signals import Stop
+from clearformer.translation import REMEMBERED
 from clearformer.translator import Translator, usual_markers
 
 log = logging.getLogger(__name__)
@@ -417,6 +418,8 @@ def _provenance(recipe: Recipe) -> dict[str, Any]:
         "data": recipe.data.corpus or ", ".join(Path(name).name for name in _several(recipe.data.train_source)),
         "source_language": recipe.data.source_language,
         "target_language": recipe.data.target_language,
+        "decoding": {name: getattr(recipe.decoding, name) for name in REMEMBERED},
+        "tokenise": recipe.scoring.tokenise,
         "attribution": recipe.data.attribution,
         "licence": recipe.data.licence,
         "clearformer": __version__,

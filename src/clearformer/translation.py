@@ -4,10 +4,14 @@ Both engines read these settings and give these results; nothing here needs a te
 translates starts at once.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
+# What a model folder remembers of its recipe's search, and what a value of it looks like.
+REMEMBERED: dict[str, type | tuple[type, ...]] = {"beam": int, "penalty": str, "alpha": (int, float), "stop": str}
+WIDEST = 64  # the beam that a folder may ask for by itself
 OnProgress = Callable[[int, int], None]  # sentences done, sentences in all
 
 
@@ -39,6 +43,11 @@ class DecodingConfig:
         for name, least in (("beam", 1), ("nbest", 1), ("batch", 1), ("max_source", 2)):
             if getattr(self, name) < least:
                 raise ValueError(f"decoding.{name} must be at least {least}, not {getattr(self, name)}")
+        for name, known in (("penalty", ("average", "gnmt")), ("stop", ("full", "proved"))):
+            if getattr(self, name) not in known:
+                raise ValueError(f"decoding.{name} is {getattr(self, name)!r}; choose {' or '.join(known)}")
+        if not math.isfinite(self.alpha):
+            raise ValueError(f"decoding.alpha must be a number, not {self.alpha}")
         if self.nbest > self.beam:
             raise ValueError(f"decoding.nbest is {self.nbest}, but a beam of {self.beam} finds no more than that many")
         if self.longest(1) < 1:
@@ -56,6 +65,24 @@ class DecodingConfig:
             raise ValueError(
                 f"text {number} has {tokens} tokens, more than the {self.max_source - 1} allowed; split it"
             )
+
+
+def usual_search(provenance: Mapping[str, Any]) -> DecodingConfig:
+    """How a model folder's own recipe searched, or our defaults where the folder does not say.
+
+    A folder may come from anybody: settings of other names are passed over, and impossible or costly ones refused.
+    """
+    said = provenance.get("decoding", {})
+    if not isinstance(said, Mapping):
+        raise ValueError(f"the model's provenance says decoding = {said!r}, which are no settings")
+    kept = {name: said[name] for name in REMEMBERED if name in said}
+    for name, value in kept.items():
+        if not isinstance(value, REMEMBERED[name]) or isinstance(value, bool):
+            raise ValueError(f"the model's provenance says decoding.{name} = {value!r}, which is no such setting")
+    found = DecodingConfig(**kept)
+    if found.beam > WIDEST:
+        raise ValueError(f"the model's provenance asks for a beam of {found.beam}; give --beam, {WIDEST} at most")
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)

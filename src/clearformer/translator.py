@@ -24,7 +24,7 @@ from clearformer.decoding.workers import side_by_side
 from clearformer.model.trace import trace, watcher
 from clearformer.steppers import Seq2SeqStepper, Source, pad_sources, stepper_for
 from clearformer.text.tokenizer import Tokenizer
-from clearformer.translation import DecodingConfig, OnProgress, Translation, nothing, unwatched
+from clearformer.translation import DecodingConfig, OnProgress, Translation, nothing, unwatched, usual_search
 
 SMALL = 30_000_000  # parameters; the products of larger models are worth more than one thread each
 
@@ -48,6 +48,7 @@ class Translator:
         self.markers = bundle.markers or usual_markers(self.source_tokenizer, self.target_tokenizer)
         self.readable: Stepper[Any] = Seq2SeqStepper(self.model, bos=self.markers.start)
         self.stepper = stepper_for(self.model, bos=self.markers.start)
+        self.usual = usual_search(bundle.provenance)
         self._small = size(self.model) < SMALL
         position = bundle.config.decoder_position or bundle.config.position
         self.longest_target = bundle.config.max_len - 1 if position.kind == "learned" else sys.maxsize
@@ -77,7 +78,7 @@ class Translator:
         **changes: Any,
     ) -> list[list[Translation]]:
         """The n best translations of each text, best first."""
-        chosen = replace(config or DecodingConfig(), **changes)
+        chosen = replace(config or self.usual, **changes)
         sources = self.encode([texts] if isinstance(texts, str) else list(texts), chosen)
         results: list[list[Translation]] = [[nothing()] for _ in sources]
         done = sum(not source for source in sources)

@@ -1,5 +1,6 @@
 """Training from the command line: two files alone are enough, and what comes out can be run again and used."""
 
+import json
 import shlex
 from pathlib import Path
 
@@ -7,6 +8,8 @@ import pytest
 
 from clearformer import storage
 from clearformer.cli.main import main
+from clearformer.folder import read_description
+from clearformer.recipe import read_recipe
 
 # Laid over what is chosen, so that a test takes seconds; what is chosen by itself is tested in tests/test_choose.py.
 TINY = ["training.steps=6", "training.validate_every=3", "training.save_every=3", "vocabulary.vocab_size=300"]
@@ -129,3 +132,17 @@ def test_only_a_recipe_is_turned_round(capsys: pytest.CaptureFixture[str], files
     for words in (files, []):
         assert main(["train", *words, "--reverse"]) == 2
         assert "exchange --source and --target instead" in capsys.readouterr().err
+
+
+def test_evaluate_finds_the_numbers_of_the_log_by_itself(finished: Path, capsys: pytest.CaptureFixture[str]):
+    """The folder remembers how its recipe searched (here: greedily), so nothing has to be said twice."""
+    logged = [json.loads(line) for line in (finished / "metrics.jsonl").read_text().splitlines()]
+    best = max((one for one in logged if one["kind"] == "validation"), key=lambda one: one["bleu"] - 1e-5 * one["loss"])
+    data = read_recipe(finished / "recipe.toml").data
+    files = ["--source", str(finished / data.dev_source), "--reference", str(finished / data.dev_target)]
+    capsys.readouterr()
+    assert main(["evaluate", "--model", str(finished / "model"), *files, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["bleu"] == pytest.approx(best["bleu"], abs=0.01)
+    assert found["perplexity"] == pytest.approx(best["perplexity"], rel=1e-3)
+    assert read_description(finished / "model")["provenance"]["decoding"]["beam"] == 1

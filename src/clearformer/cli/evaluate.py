@@ -15,7 +15,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", default="en-de", help="a model folder or the name of one that ships (en-de)")
     add_others(parser)
     add_test_set(parser)
-    parser.add_argument("--tokenise", help="sacreBLEU's tokeniser; none for text that is split already (by language)")
+    parser.add_argument(
+        "--tokenise", help="sacreBLEU's tokeniser; none for text that is split already (its recipe's, or by language)"
+    )
     add_search(parser, batch=64)
     add_engine(parser)
     parser.add_argument("--output", type=Path, help="keep the translations in this file")
@@ -46,7 +48,8 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.output:
         arguments.output.write_text("".join(f"{text}\n" for text in found), encoding="utf-8")
     language = translator.provenance.get("target_language")
-    score = score_translations(found, references, language=language, tokenise=arguments.tokenise)
+    tokenise = arguments.tokenise or translator.provenance.get("tokenise")
+    score = score_translations(found, references, language=language, tokenise=tokenise)
     if arguments.json:
         print(json.dumps({**asdict(score), "perplexity": perplexity}, indent=2))
         return

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from clearformer.cli.evaluate import add_test_set
@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", type=Path, help="where to write the smaller one")
     add_test_set(parser)
     parser.add_argument("--limit", type=float, default=0.5, help="BLEU that may be lost (0.5)")
-    parser.add_argument("--beam", type=int, default=4, help="hypotheses kept at each step (4)")
+    parser.add_argument("--beam", type=int, help="hypotheses kept at each step (as in its recipe, or 4)")
     parser.add_argument(
         "--shortlist",
         type=Path,
@@ -31,10 +31,11 @@ def run(arguments: argparse.Namespace) -> None:
     from clearformer.cli.progress import progress_bar
     from clearformer.folder import find_model, read_description
     from clearformer.quantize import quantize
-    from clearformer.translation import DecodingConfig
+    from clearformer.translation import usual_search
 
     folder = find_model(arguments.model)
     provenance = read_description(folder).get("provenance", {})
+    usual = usual_search(provenance)
     arguments.data = arguments.data or (None if arguments.source else provenance.get("data"))
     sources, references = read_test_set(arguments, provenance)
     with progress_bar("translating twice") as show:
@@ -45,7 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
             references,
             limit=arguments.limit,
             pairs=_pairs(arguments.shortlist),
-            config=DecodingConfig(beam=arguments.beam),
+            config=replace(usual, beam=arguments.beam or usual.beam),
             on_progress=show,
         )
     if arguments.json:

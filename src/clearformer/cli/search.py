@@ -1,6 +1,7 @@
 """The options of a search, shared by the verbs that translate."""
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -9,14 +10,15 @@ if TYPE_CHECKING:
 
 def add_search(parser: argparse.ArgumentParser, *, batch: int) -> None:
     """--beam, --penalty, --alpha, --batch."""
-    parser.add_argument("--beam", type=int, default=4, help="hypotheses kept at each step; 1 is greedy (4)")
+    parser.add_argument("--beam", type=int, help="hypotheses kept at each step; 1 is greedy (as in its recipe, or 4)")
     parser.add_argument(
         "--penalty",
         choices=("average", "gnmt"),
-        default="average",
-        help="what scores are divided by: n^alpha, or ((5 + n) / 6)^alpha as in the 2017 paper (average)",
+        help="divides scores by n^alpha, or by ((5 + n) / 6)^alpha as the 2017 paper does (its recipe's, or average)",
     )
-    parser.add_argument("--alpha", type=float, default=1.0, help="of the penalty; more favours longer translations (1)")
+    parser.add_argument(
+        "--alpha", type=float, help="of the penalty; more favours longer translations (its recipe's, or 1)"
+    )
     parser.add_argument("--batch", type=int, default=batch, help=f"sentences translated at a time ({batch})")
 
 
@@ -43,9 +45,10 @@ def add_others(parser: argparse.ArgumentParser) -> None:
 
 
 def search_config(arguments: argparse.Namespace, *, nbest: int = 1) -> "DecodingConfig":
-    """The same as settings."""
-    from clearformer.translation import DecodingConfig
+    """The same as settings: what the command line leaves open is as the model's recipe had it."""
+    from clearformer.folder import find_model, read_description
+    from clearformer.translation import usual_search
 
-    return DecodingConfig(
-        beam=arguments.beam, nbest=nbest, penalty=arguments.penalty, alpha=arguments.alpha, batch=arguments.batch
-    )
+    usual = usual_search(read_description(find_model(arguments.model)).get("provenance", {}))
+    given = {name: value for name in ("beam", "penalty", "alpha") if (value := getattr(arguments, name)) is not None}
+    return replace(usual, nbest=nbest, batch=arguments.batch, **given)

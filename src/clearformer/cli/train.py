@@ -103,13 +103,14 @@ def _train(recipe: "Recipe", out: Path, *, base: Path, resume: bool) -> Path:
 def _evaluate(recipe: "Recipe", model: Path, out: Path) -> str:
     """Print the score on the held-out test set; returns its shortest sentence, to try the model with."""
     from clearformer.cli.progress import progress_bar
-    from clearformer.doorway import load
+    from clearformer.engines import open_translator
     from clearformer.evaluation.translation import score_translations
     from clearformer.text.doctor import read_lines
 
     sources, references = (list(read_lines(out / name)) for name in (recipe.data.test_source, recipe.data.test_target))
+    translator = open_translator(model, config=recipe.decoding, scores="none")
     with progress_bar("translating the test set") as show:
-        found = [one.text for one in load(model).translate(sources, recipe.decoding, on_progress=show)]
+        found = [one.text for one in translator.translate(sources, recipe.decoding, on_progress=show)]
     score = score_translations(
         found, references, language=recipe.data.target_language, tokenise=recipe.scoring.tokenise
     )
