@@ -59,10 +59,9 @@ class Rules:
             scores[rows, tokens] = -torch.inf
         if early:
             scores[:, self.eos] = -torch.inf
-        if self.banned or repeats.numel() or early:
+        if bool((scores[:, self.eos] == -torch.inf).any()):  # a row that may end is not stuck
             stuck = scores.amax(-1) == -torch.inf
-            if bool(stuck.any()):
-                scores[:, self.eos] = torch.where(stuck, end, scores[:, self.eos])
+            scores[:, self.eos] = torch.where(stuck, end, scores[:, self.eos])
         if forcing is not None:
             rows, tokens, said = forcing
             scores[rows] = -torch.inf
