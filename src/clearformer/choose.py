@@ -25,6 +25,7 @@ from clearformer.training.schedule import ScheduleConfig
 FEWEST = 100  # pairs; below this there is nothing to learn from and nothing to hold out
 USEFUL = 10_000  # pairs from which a translator begins to be of use
 MUON_TOKENS = 8  # a batch for each feature of the width, below which Muon's own products cost too much of a step
+MUON_RATE = 2.0  # times adam's; on 27,000 captions the loss is 2.67 after 400 steps where adam's rate gives 2.84
 HELD_OUT_SHARE, HELD_OUT_LEAST, HELD_OUT_MOST = 20, 20, 1_000  # one pair in twenty, within these limits, for each part
 
 # Scripts without spaces between words: there is no first word to mark, and BLEU has to split them in its own way.
@@ -232,14 +233,16 @@ def _choose_training(size: _Size, facts: Facts) -> tuple[TrainingConfig, int, in
     batch = 2 ** round(math.log2(min(4096, max(512, tokens / 256))))  # small enough for hundreds of updates a pass
     steps = max(200, math.ceil(tokens * passes / batch / 100) * 100)
     often = max(25, steps // 20)
+    muon = batch >= MUON_TOKENS * size.dim
+    peak = size.peak * (MUON_RATE if muon else 1)
     training = TrainingConfig(
         steps=steps,
         save_every=often,
         validate_every=often,
         log_every=min(50, often),
         batch_tokens=batch,
-        schedule=ScheduleConfig(kind="cosine", peak=size.peak, warmup=min(800, max(20, steps // 10))),
-        optimiser=OptimiserConfig(kind="muon" if batch >= MUON_TOKENS * size.dim else "adam", clip=1.0),
+        schedule=ScheduleConfig(kind="cosine", peak=peak, warmup=min(800, max(20, steps // 10))),
+        optimiser=OptimiserConfig(kind="muon" if muon else "adam", clip=1.0),
     )
     return training, tokens, passes
 
