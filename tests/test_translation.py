@@ -37,7 +37,7 @@ def test_a_folder_may_say_how_it_is_searched():
     [
         ({"beam": "5"}, "which is no such setting"),
         ({"beam": True}, "which is no such setting"),
-        ({"beam": 10**9}, "asks for a beam of 1000000000; give --beam, 64 at most"),
+        ({"beam": 10**9}, "asks for a beam of 1000000000; 64 is the most a folder may ask for"),
         ({"beam": 0}, "must be at least 1"),
         ({"stop": "never"}, "choose full or proved"),
         ("beam", "which are no settings"),

@@ -81,7 +81,9 @@ def usual_search(provenance: Mapping[str, Any]) -> DecodingConfig:
             raise ValueError(f"the model's provenance says decoding.{name} = {value!r}, which is no such setting")
     found = DecodingConfig(**kept)
     if found.beam > WIDEST:
-        raise ValueError(f"the model's provenance asks for a beam of {found.beam}; give --beam, {WIDEST} at most")
+        raise ValueError(
+            f"the model's provenance asks for a beam of {found.beam}; {WIDEST} is the most a folder may ask for"
+        )
     return found
 
 

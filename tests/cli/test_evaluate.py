@@ -1,10 +1,12 @@
 """Scores with everything that a reader needs to repeat them."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from clearformer.bundle import load, save
 from clearformer.cli.main import main
 from clearformer.interop.to_ctranslate2 import convert
 
@@ -57,6 +59,16 @@ def test_unequal_files_are_refused_with_both_numbers(
 def test_something_to_score_must_be_named(capsys: pytest.CaptureFixture[str], model_folder: Path):
     assert main(["evaluate", "--model", str(model_folder)]) == 2
     assert "--source and --reference" in capsys.readouterr().err
+
+
+def test_an_unknown_tokeniser_of_the_folder_is_refused_too(
+    capsys: pytest.CaptureFixture[str], model_folder: Path, text_file: Path, tmp_path: Path
+):
+    made = load(model_folder)
+    save(replace(made, provenance={**made.provenance, "tokenise": "foo"}), tmp_path / "model")
+    files = ["--source", str(text_file), "--reference", str(text_file)]
+    assert main(["evaluate", "--model", str(tmp_path / "model"), *files]) == 1
+    assert "no tokeniser 'foo'" in capsys.readouterr().err
 
 
 def test_an_unknown_tokeniser_is_refused_before_anything_is_translated(

@@ -37,9 +37,10 @@ def run(arguments: argparse.Namespace) -> None:
     from clearformer.engines import open_translator
     from clearformer.evaluation.translation import check_tokeniser, score_translations
 
-    check_tokeniser(arguments.tokenise)
     config = search_config(arguments)
     translator = open_translator(arguments.model, arguments.engine, config, others=arguments.others, scores="none")
+    tokenise = arguments.tokenise or translator.provenance.get("tokenise")
+    check_tokeniser(tokenise)  # the folder's own word is no better than the user's
     sources, references = read_test_set(arguments, translator.provenance)
     with progress_bar("translating") as show:
         found = [one.text for one in translator.translate(sources, config, on_progress=show)]
@@ -48,7 +49,6 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.output:
         arguments.output.write_text("".join(f"{text}\n" for text in found), encoding="utf-8")
     language = translator.provenance.get("target_language")
-    tokenise = arguments.tokenise or translator.provenance.get("tokenise")
     score = score_translations(found, references, language=language, tokenise=tokenise)
     if arguments.json:
         print(json.dumps({**asdict(score), "perplexity": perplexity}, indent=2))
