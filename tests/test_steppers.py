@@ -7,15 +7,7 @@ import torch
 
 from clearformer.model.build import build
 from clearformer.model.families import transformer
-from clearformer.steppers import (
-    ROW_BLOCK,
-    SLOT_BLOCK,
-    Seq2SeqStepper,
-    SwiftStepper,
-    fill_block,
-    pad_sources,
-    stepper_for,
-)
+from clearformer.steppers import SLOT_BLOCK, Seq2SeqStepper, SwiftStepper, pad_sources, stepper_for
 from model.specimens import configured
 
 PAD, BOS, EOS = 0, 1, 2
@@ -162,12 +154,3 @@ def test_sources_are_padded_to_whole_blocks():
     assert source.tokens[1].tolist() == [7, EOS] + [PAD] * (SLOT_BLOCK - 2)
     assert source.keep.sum(dim=1).tolist() == [3, 2]
     assert pad_sources([[5] * SLOT_BLOCK], PAD).tokens.size(1) == SLOT_BLOCK
-
-
-@pytest.mark.parametrize("count", [1, ROW_BLOCK - 1, ROW_BLOCK, ROW_BLOCK + 1])
-def test_rows_are_filled_up_to_whole_blocks_with_the_last(count):
-    rows = torch.arange(count)
-    filled = fill_block(rows)
-    assert len(filled) % ROW_BLOCK == 0
-    assert torch.equal(filled[:count], rows)
-    assert bool((filled[count:] == count - 1).all())

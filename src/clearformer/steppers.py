@@ -20,8 +20,10 @@ import torch
 from torch import Tensor, nn
 
 from clearformer.decoding.protocol import Stepper
-from clearformer.model.lanes import ROW_BLOCK, Lanes
-from clearformer.model.swift import SwiftDecoder, capture
+from clearformer.model.blocks import fill_block
+from clearformer.model.lanes import Lanes
+from clearformer.model.swift_decoder import SwiftDecoder, capture_decoder
+from clearformer.model.swift_encoder import SwiftEncoder, capture_encoder
 from clearformer.model.view import Memory
 
 SLOT_BLOCK = (
@@ -83,20 +85,29 @@ class Seq2SeqStepper:
 
 
 class SwiftStepper:
-    """The same for a decoder that could be written out: equal within rounding, several times faster."""
+    """The same for a decoder that could be written out, as its encoder mostly can, too (None: it is read as it is):
+    equal within rounding, several times faster."""
 
-    def __init__(self, model: nn.Module, decoder: SwiftDecoder, *, bos: int) -> None:
+    def __init__(self, model: nn.Module, encoder: SwiftEncoder | None, decoder: SwiftDecoder, *, bos: int) -> None:
         self.model: Any = model
-        self.bos, self._decoder = bos, decoder
+        self.bos, self._encoder, self._decoder = bos, encoder, decoder
         self.device = next(model.parameters()).device
 
     @torch.inference_mode()
     def start(self, source: Source) -> tuple[Tensor, Lanes]:
         if self._decoder.stale():  # the model has learned since
             self._decoder = SwiftDecoder(self.model)
-        memory: Memory = self.model.encode(source.tokens.to(self.device), keep=source.keep.to(self.device))
         first = torch.full((len(source.tokens),), self.bos, device=self.device)
-        return first, self._decoder.start(memory)
+        return first, self._decoder.start(self._read(source))
+
+    def _read(self, source: Source) -> Memory:
+        tokens, keep = source.tokens.to(self.device), source.keep.to(self.device)
+        if self._encoder is None:
+            memory: Memory = self.model.encode(tokens, keep=keep)
+            return memory
+        if self._encoder.stale():
+            self._encoder = SwiftEncoder(self.model.encoder)
+        return self._encoder.read(tokens, keep)
 
     @torch.inference_mode()
     def step(self, tokens: Tensor, state: Lanes) -> tuple[Tensor, Lanes]:
@@ -105,11 +116,7 @@ class SwiftStepper:
 
 def stepper_for(model: nn.Module, *, bos: int) -> Stepper[Any]:
     """The fastest stepper that knows this model."""
-    decoder = capture(model)
-    return Seq2SeqStepper(model, bos=bos) if decoder is None else SwiftStepper(model, decoder, bos=bos)
-
-
-def fill_block(rows: Tensor) -> Tensor:
-    """Repeat the last entry until the count is a multiple of the block."""
-    missing = -len(rows) % ROW_BLOCK
-    return rows if missing == 0 else torch.cat((rows, rows[-1:].expand(missing)))
+    decoder = capture_decoder(model)
+    if decoder is None:
+        return Seq2SeqStepper(model, bos=bos)
+    return SwiftStepper(model, capture_encoder(model.encoder), decoder, bos=bos)  # type: ignore[arg-type]

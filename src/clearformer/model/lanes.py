@@ -1,4 +1,4 @@
-"""What the written-out decoder (`swift.py`) remembers between steps: keys and values that never move.
+"""What the written-out decoder (`swift_decoder.py`) remembers between steps: keys and values that never move.
 
 The hypotheses of a sentence share its source, and most of their past. A *lane* holds what they share: the projected
 source once, and every key and value that any of them ever wrote, in the order of writing. A row (one hypothesis) sees
@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-
-ROW_BLOCK = 4  # matrix kernels treat each row alike when there are whole blocks of them
 
 
 @dataclass

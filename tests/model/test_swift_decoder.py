@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from clearformer.model.config import AttentionConfig, EmbeddingConfig, HeadConfig, NormConfig
-from clearformer.model.swift import Affine, capture
+from clearformer.model.swift_decoder import capture_decoder
 from model.specimens import VOCAB, padded, sentences, specimen
 
 VARIANTS = {
@@ -32,7 +32,7 @@ def test_every_step_of_a_search_equals_the_full_pass(variant):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_so_it_does_with_packed_weights(variant, monkeypatch):
-    monkeypatch.setattr("clearformer.model.swift.LARGE", 0)
+    monkeypatch.setattr("clearformer.model.laid_out.LARGE", 0)
     check_a_search(variant)
 
 
@@ -44,7 +44,7 @@ def check_a_search(variant):
     model = specimen(family, **choices)
     tokens, keep = padded(sentences(5, 9, 2, 7), "right")
     memory = model.encode(tokens, keep=keep)
-    decoder = capture(model)
+    decoder = capture_decoder(model)
     lanes = decoder.start(memory)
     histories, owners = [[] for _ in range(4)], list(range(4))
     selections = [
@@ -79,13 +79,13 @@ def check_a_search(variant):
     ],
 )
 def test_what_it_does_not_know_it_leaves_alone(family, choices):
-    assert capture(specimen(family, **choices)) is None
+    assert capture_decoder(specimen(family, **choices)) is None
 
 
 @torch.inference_mode()
 def test_learned_positions_end_in_words_not_in_an_index_error():
     model = specimen("bart", max_len=3)
-    decoder = capture(model)
+    decoder = capture_decoder(model)
     lanes = decoder.start(model.encode(torch.tensor([[4, 5]])))
     for _ in range(3):
         decoder.step(torch.tensor([4]), lanes)
@@ -95,25 +95,11 @@ def test_learned_positions_end_in_words_not_in_an_index_error():
 
 def test_it_is_stale_once_a_weight_was_written_or_replaced():
     model = specimen("transformer")
-    decoder = capture(model)
+    decoder = capture_decoder(model)
     assert not decoder.stale()
     with torch.no_grad():
         model.decoder.layers[1].ffn.up_proj.weight.mul_(2)
     assert decoder.stale()
-    decoder = capture(model)
+    decoder = capture_decoder(model)
     model.double()
     assert decoder.stale()
-
-
-@pytest.mark.parametrize("width", [32, 128, 512])
-@torch.inference_mode()
-def test_packed_weights_give_a_row_the_same_bits_in_any_number_of_rows(width, monkeypatch):
-    monkeypatch.setattr("clearformer.model.swift.LARGE", 0)
-    weight, bias, x = torch.randn(1003, width), torch.randn(1003), torch.randn(64, width)
-    affine = Affine.of(weight, bias)
-    if not affine.packed:
-        pytest.skip("this torch has no oneDNN, so weights are multiplied as they lie")
-    together = affine(x)
-    torch.testing.assert_close(together, x @ weight.mT + bias, rtol=1e-4, atol=1e-4)
-    for count in (1, 2, 3, 4, 5, 7, 8, 16, 33):
-        assert torch.equal(affine(x[:count]), together[:count])

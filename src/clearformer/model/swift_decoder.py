@@ -5,70 +5,40 @@ than on arithmetic. Here the weights of a built model are laid out once (queries
 scale of the scores inside the query's weights) and a step is a straight row of kernels. Whatever decides what a model
 *is* stands in `transformer.py` and `layers.py`; this file only follows, and a test holds every number against them.
 
-`capture` knows decoders with absolute positions, plain heads and a plain feed-forward: the 2017 Transformer, Marian,
+`capture_decoder` knows absolute positions, plain heads and a plain feed-forward: the 2017 Transformer, Marian,
 BART and what is like them, pre- or post-norm. Of anything else it says None.
 
 R rows, D model width, H heads, K head width, V vocabulary; lanes: see `lanes.py`.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from clearformer.model.attention import Attention, attend, attend_fused
+from clearformer.model.blocks import RealSlots, fill_block
 from clearformer.model.frontends import TokenFrontend
 from clearformer.model.heads import LanguageModel
-from clearformer.model.lanes import ROW_BLOCK, Lanes
-from clearformer.model.layers import Activation, DecoderLayer, FeedForward, Residual
-from clearformer.model.positions import NoPosition
+from clearformer.model.laid_out import (
+    Affine,
+    Around,
+    SwiftFeedForward,
+    function,
+    is_plain,
+    join,
+    marks,
+    part,
+    queries,
+    queries_keys_values,
+)
+from clearformer.model.lanes import Lanes
+from clearformer.model.layers import DecoderLayer, FeedForward
 from clearformer.model.transformer import Decoder, EncoderDecoder
 from clearformer.model.view import Memory
 
-Function = Callable[[Tensor], Tensor]
 FIRST_ROOM = 64  # slots of a lane to begin with
-LARGE = 200_000  # numbers in a weight that is worth packing; calling oneDNN takes a little longer than calling MKL
-
-
-@dataclass(frozen=True)
-class Affine:
-    """A linear layer. Large weights are packed once as oneDNN reads them, where there is a oneDNN: MKL repacks them at
-    every call, which for few rows takes as long as the product. A row's bits do not depend on the number of rows there.
-    """
-
-    weight: Tensor
-    bias: Tensor | None
-    packed: bool = False
-
-    @classmethod
-    def of(cls, weight: Tensor, bias: Tensor | None) -> "Affine":
-        packed = _pack(weight)
-        return cls(weight, bias) if packed is None else cls(packed, bias, packed=True)
-
-    def __call__(self, x: Tensor) -> Tensor:
-        if not self.packed:
-            return F.linear(x, self.weight, self.bias)
-        y: Tensor = torch.ops.mkldnn._linear_pointwise(x, self.weight, self.bias, "none", [], "")
-        return y
-
-
-@dataclass(frozen=True)
-class Around:
-    """A residual: what stands before the sublayer and after the sum, None for nothing."""
-
-    before: Function | None
-    after: Function | None
-
-    def enter(self, x: Tensor) -> Tensor:
-        return x if self.before is None else self.before(x)
-
-    def leave(self, x: Tensor, y: Tensor) -> Tensor:
-        total = y.add_(x)
-        return total if self.after is None else self.after(total)
 
 
 @dataclass(frozen=True)
@@ -82,29 +52,22 @@ class SwiftLayer:
     cross_q: Affine
     cross_kv: Affine
     cross_out: Affine
-    around_ffn: Around
-    up: Affine
-    down: Affine
-    activation: Activation
+    ffn: SwiftFeedForward
 
     @classmethod
     def of(cls, layer: DecoderLayer) -> "SwiftLayer":
-        own, cross, ffn = layer.self_attn, layer.cross_attn, layer.ffn
+        own, cross = layer.self_attn, layer.cross_attn
         assert cross is not None
         assert layer.cross_attn_residual is not None
-        assert isinstance(ffn, FeedForward)
         return cls(
-            around_self=_around(layer.self_attn_residual),
-            qkv=_join(_parts(own.q_proj, _scale(own)), _parts(own.k_proj), _parts(own.v_proj)),
-            self_out=_join(_parts(own.out_proj)),
-            around_cross=_around(layer.cross_attn_residual),
-            cross_q=_join(_parts(cross.q_proj, _scale(cross))),
-            cross_kv=_join(_parts(cross.k_proj), _parts(cross.v_proj)),
-            cross_out=_join(_parts(cross.out_proj)),
-            around_ffn=_around(layer.ffn_residual),
-            up=_join(_parts(ffn.up_proj)),
-            down=_join(_parts(ffn.down_proj)),
-            activation=ffn.activation,
+            around_self=Around.of(layer.self_attn_residual),
+            qkv=Affine.of(*queries_keys_values(own)),
+            self_out=Affine.of(*part(own.out_proj)),
+            around_cross=Around.of(layer.cross_attn_residual),
+            cross_q=Affine.of(*queries(cross)),
+            cross_kv=Affine(*join(part(cross.k_proj), part(cross.v_proj))),  # for all of the source at once
+            cross_out=Affine.of(*part(cross.out_proj)),
+            ffn=SwiftFeedForward.of(layer.ffn, layer.ffn_residual, Affine.of),
         )
 
 
@@ -117,9 +80,9 @@ class SwiftDecoder:
         self._model, self._decoder = model, decoder
         self._front: TokenFrontend = decoder.front  # type: ignore[assignment]
         self._weights = [*decoder.parameters(), *model.head.parameters()]
-        self._marks = _marks(self._weights)
+        self._marks = marks(self._weights)
         self._layers = [SwiftLayer.of(layer) for layer in decoder.layers]  # type: ignore[arg-type]
-        self._front_norm, self._norm = _function(self._front.norm), _function(decoder.norm)
+        self._front_norm, self._norm = function(self._front.norm), function(decoder.norm)
         self._table = Affine.of(model.head.table.detach(), model.head.bias)  # type: ignore[arg-type, operator]
         self._to_table: Any = None if _plain_head(model.head) else model.head.projection
         self._heads: int = decoder.layers[0].self_attn.heads.count  # type: ignore[union-attr, assignment]
@@ -127,15 +90,17 @@ class SwiftDecoder:
 
     def stale(self) -> bool:
         """Whether the model's weights are others, or have been written to, since they were captured."""
-        return self._marks != _marks(self._weights)
+        return self._marks != marks(self._weights)
 
     def start(self, memory: Memory) -> Lanes:
         """Project the sources for every layer, once. memory: N sentences."""
         count, slots, _ = memory.states.shape
-        projected = torch.stack([self._split(layer.cross_kv(memory.states), 2) for layer in self._layers])
+        keep = memory.keep if memory.keep is not None else memory.states.new_ones(count, slots, dtype=torch.bool)
+        real = RealSlots(keep)
+        states = real.take(memory.states)
+        projected = torch.stack([self._split(real.put(layer.cross_kv(states)), 2) for layer in self._layers])
         bias = projected.new_zeros(count, 1, 1, slots)
-        if memory.keep is not None:
-            bias.masked_fill_(~memory.keep[:, None, None], torch.finfo(bias.dtype).min)
+        bias.masked_fill_(~keep[:, None, None], torch.finfo(bias.dtype).min)
         layers, _, _, heads, _, width = projected.shape
         kept = projected.new_empty(layers, 2, count, heads, FIRST_ROOM, width)
         return Lanes(source=projected, source_bias=bias, kept=kept, count=count)
@@ -143,7 +108,7 @@ class SwiftDecoder:
     def step(self, tokens: Tensor, lanes: Lanes) -> Tensor:
         """Feed one token to each of the R rows; returns their logits R V."""
         rows, n, w = lanes.rows, lanes.count, lanes.width
-        x = self._embed(_whole_blocks(tokens), lanes.step)
+        x = self._embed(fill_block(tokens), lanes.step)
         fresh, keys, values, bias = lanes.open()
         source_keys, source_values = lanes.source[:, :, :n].flatten(2, 3).unbind(1)
         source_bias = lanes.source_bias[:n]
@@ -161,9 +126,7 @@ class SwiftDecoder:
             q = y[:rows].view(n, w, self._heads, -1).transpose(1, 2)
             _attend(q, source_k, source_v, source_bias, into)
             x = layer.around_cross.leave(x, layer.cross_out(gathered))
-
-            y = layer.activation(layer.up(layer.around_ffn.enter(x)))
-            x = layer.around_ffn.leave(x, layer.down(y))
+            x = layer.ffn(x)
         if self._norm is not None:
             x = self._norm(x)
         x = x[:rows] if self._table.packed else x
@@ -188,7 +151,7 @@ class SwiftDecoder:
         return x.view(*x.shape[:2], parts, self._heads, -1).permute(2, 0, 3, 1, 4)
 
 
-def capture(model: nn.Module) -> SwiftDecoder | None:
+def capture_decoder(model: nn.Module) -> SwiftDecoder | None:
     """The decoder of this model written out, or None where only the readable path knows it."""
     if not isinstance(model, EncoderDecoder) or not isinstance(model.decoder, Decoder):
         return None
@@ -203,18 +166,7 @@ def _known(layer: nn.Module) -> bool:
         isinstance(layer, DecoderLayer)
         and isinstance(layer.ffn, FeedForward)
         and layer.cross_attn is not None
-        and all(_plain(attention) for attention in (layer.self_attn, layer.cross_attn))
-    )
-
-
-def _plain(attention: Attention) -> bool:
-    """As many key heads as query heads, of one width, which look at nothing but their features."""
-    heads = attention.heads
-    return (
-        type(attention.position) is NoPosition
-        and attention.kernel in (attend, attend_fused)
-        and heads.kv_count == heads.count
-        and heads.key_dim == heads.value_dim
+        and all(is_plain(attention) for attention in (layer.self_attn, layer.cross_attn))
     )
 
 
@@ -227,65 +179,6 @@ def _attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, into: Tensor) 
     into.copy_(torch.bmm(scores.softmax(dim=-1), v).view(n, heads, w, -1))
 
 
-def _whole_blocks(tokens: Tensor) -> Tensor:
-    missing = -len(tokens) % ROW_BLOCK
-    if len(tokens) == 1:
-        return tokens.expand(ROW_BLOCK)
-    return tokens if missing == 0 else torch.cat((tokens, tokens[-1:].expand(missing)))
-
-
 def _plain_head(head: nn.Module) -> bool:
     """Whether states go into the last product as they are."""
     return isinstance(head, LanguageModel) and isinstance(head.transform, nn.Identity) and head.scale == 1.0
-
-
-def _parts(linear: nn.Linear, scale: float = 1.0) -> tuple[Tensor, Tensor | None]:
-    """Weight and bias, times a scale."""
-    weight, bias = linear.weight.detach(), None if linear.bias is None else linear.bias.detach()
-    return (weight, bias) if scale == 1.0 else (weight * scale, None if bias is None else bias * scale)
-
-
-def _scale(attention: Attention) -> float:
-    """What the scores are multiplied by: here the query's projection is."""
-    return attention.heads.key_dim**-0.5 if attention.scale is None else attention.scale
-
-
-def _join(*parts: tuple[Tensor, Tensor | None]) -> Affine:
-    """Projections of one input as one; a missing bias is a bias of zeros where others have one."""
-    if len(parts) == 1:
-        return Affine.of(*parts[0])
-    weight = torch.cat([weight for weight, _ in parts])
-    if all(bias is None for _, bias in parts):
-        return Affine.of(weight, None)
-    biases = [weight.new_zeros(len(weight)) if bias is None else bias for weight, bias in parts]
-    return Affine.of(weight, torch.cat(biases))
-
-
-def _pack(weight: Tensor) -> Tensor | None:
-    """A large weight as oneDNN reads it; None where it is small or there is no oneDNN."""
-    fitting = weight.device.type == "cpu" and weight.dtype == torch.float32 and weight.numel() >= LARGE
-    if not fitting or not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
-        return None
-    if not hasattr(torch.ops.mkldnn, "_reorder_linear_weight"):  # meant for torch's own compiler, so it may go one day
-        return None
-    packed: Tensor = torch.ops.mkldnn._reorder_linear_weight(weight)
-    return packed
-
-
-def _around(residual: Residual) -> Around:
-    return Around(_function(residual.before), _function(residual.after))
-
-
-def _function(module: nn.Module) -> Function | None:
-    """A norm without the ceremony of calling a module; None for the identity."""
-    if isinstance(module, nn.Identity):
-        return None
-    if type(module) is not nn.LayerNorm:
-        return module
-    shape = list(module.normalized_shape)
-    return partial(torch.layer_norm, normalized_shape=shape, weight=module.weight, bias=module.bias, eps=module.eps)
-
-
-def _marks(weights: list[nn.Parameter]) -> list[tuple[int, int]]:
-    """Where each weight lies and how often it was written to."""
-    return [(weight.data_ptr(), 0 if weight.is_inference() else weight._version) for weight in weights]

@@ -1,0 +1,45 @@
+"""Rows that matrix kernels treat alike: in whole blocks, and only those that stand for something.
+
+Kernels choose their summation order by the number of rows. With whole blocks of them a row's numbers are its own,
+whatever the company (`steppers.py` says why that matters).
+"""
+
+import torch
+from torch import Tensor
+
+ROW_BLOCK = 4
+
+
+def fill_block(rows: Tensor) -> Tensor:
+    """Repeat the last entry until the count is a multiple of the block."""
+    missing = -len(rows) % ROW_BLOCK
+    if len(rows) == 1:
+        return rows.expand(ROW_BLOCK, *rows.shape[1:])
+    return rows if missing == 0 else torch.cat((rows, rows[-1:].expand(missing, *rows.shape[1:])))
+
+
+class RealSlots:
+    """The slots of a padded rectangle that are no padding: what works on every position alone works on these alone.
+
+    N sentences, S slots, R real slots in whole blocks. Half of a batch of sentences may be padding.
+    """
+
+    def __init__(self, keep: Tensor) -> None:
+        """keep: N S, True = real."""
+        self._shape = keep.shape
+        self._slots = None if bool(keep.all()) and keep.numel() % ROW_BLOCK == 0 else _numbers(keep)
+
+    def take(self, x: Tensor) -> Tensor:
+        """N S D -> R D."""
+        x = x.flatten(0, 1)
+        return x if self._slots is None else x.index_select(0, self._slots)
+
+    def put(self, x: Tensor) -> Tensor:
+        """R D -> N S D, zeros in the padding."""
+        if self._slots is not None:
+            x = x.new_zeros(self._shape.numel(), x.size(1)).index_copy_(0, self._slots, x)
+        return x.view(*self._shape, -1)
+
+
+def _numbers(keep: Tensor) -> Tensor:
+    return fill_block(keep.flatten().nonzero().squeeze(1))
