@@ -53,6 +53,19 @@ def test_a_second_run_takes_what_is_there(made):
     assert (made.folder / "batches.npz").stat().st_mtime_ns == before
 
 
+def test_everybody_has_the_batches_and_the_optimiser_that_the_bench_wants(made):
+    recipe = read_recipe(made.folder / "recipe.toml")
+    assert (made.batch_tokens, recipe.training.batch_tokens) == (4096, 4096)
+    assert (recipe.training.optimiser.kind, recipe.training.optimiser.ema) == ("adam", 0)
+
+
+def test_work_that_was_prepared_by_another_recipe_is_not_taken(made, monkeypatch):
+    monkeypatch.setattr(work, "BATCHES", 2)
+    monkeypatch.setattr(work, "ALIKE", (*work.ALIKE, "training.batch_tokens=512"))
+    other = work.made_up(made.folder.parent, length=16, vocab_size=600)
+    assert (other.folder == made.folder, other.batch_tokens) == (False, 512)
+
+
 def test_the_job_names_the_sizes_of_the_model(made):
     job = work.training_job(made, "small", SMALL)
     assert job["model"] == {
@@ -85,7 +98,7 @@ def test_a_search_counts_the_source_once_and_the_decoder_for_every_row(made):
 def test_every_translation_has_the_length_that_was_asked_for(made, beam):
     job = work.decoding_job(made, "small", SMALL, length=7)
     translator = Translator(bundle.load(work.Path(job["model_folder"])))
-    texts = (made.folder / "sources.txt").read_text(encoding="utf-8").splitlines()
+    texts = (made.folder / "train.a").read_text(encoding="utf-8").splitlines()[:100]
     found = translator.translate(texts, beam=beam)
     assert [len(one.ids) + 1 for one in found] == [7] * len(texts)
     assert len({one.ids for one in found}) > 1  # different sentences, different words

@@ -9,6 +9,7 @@ tokeniser.
 import random
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from clearformer import bundle, run, storage
+from clearformer import bundle, run, settings, storage
 from clearformer.bundle import Bundle
 from clearformer.data.batching import BatchingConfig, DataPlan
 from clearformer.data.shards import ShardedPairs
@@ -32,7 +33,6 @@ from clearformer.text.train import TokenizerConfig
 RECIPE = "multi30k-en-de-raw"
 # What everybody does alike, whatever the recipe would rather do.
 ALIKE = (
-    "vocabulary.vocab_size=10000",
     "training.batch_tokens=4096",
     "training.optimiser.kind=adam",
     "training.optimiser.ema=0",
@@ -62,19 +62,20 @@ class Work:
 def multi30k(root: Path) -> Work:
     """Captions, English to German, as they are: a recipe's text, in pieces and batches that suit all contenders."""
     path = find_recipe(RECIPE)
-    return prepared(root / f"{RECIPE}-alike", read_recipe(path, ALIKE), base=path.parent)
+    recipe = read_recipe(path, ("vocabulary.vocab_size=10000", *ALIKE))
+    return prepared(_folder_of(recipe, root), recipe, base=path.parent)
 
 
 def made_up(root: Path, *, length: int, vocab_size: int) -> Work:
     """Sentences of exactly so many tokens, the end token included: characters drawn evenly, each a piece."""
-    folder = root / f"made-up-{length}-{vocab_size}"
     recipe = replace(
-        read_recipe(find_recipe(RECIPE)),
-        name=folder.name,
+        read_recipe(find_recipe(RECIPE), ALIKE),
+        name=f"made-up-{length}-{vocab_size}",
         vocabulary=TokenizerConfig(kind="character", vocab_size=vocab_size, min_frequency=1),
         data=DataConfig(train_source="train.a", train_target="train.b", dev_source="dev.a", dev_target="dev.b"),
     )
     recipe = replace(recipe, data=replace(recipe.data, max_length=2 * length))
+    folder = _folder_of(recipe, root)
     if not (folder / "work.json").exists():
         draw = random.Random(length * vocab_size)
         alphabet = CHARACTERS[: vocab_size - NOT_CHARACTERS]
@@ -100,6 +101,12 @@ def prepared(folder: Path, recipe: Recipe, *, base: Path) -> Work:
         _write_sources(folder, tokenizer, base if recipe.data.corpus is None else files.dev_source.parents[1], recipe)
         storage.write_json(facts, _facts(tokenizer, corpus, recipe))
     return Work(folder=folder, **storage.read_json(facts))
+
+
+def _folder_of(recipe: Recipe, root: Path) -> Path:
+    """Another recipe is other work: what was prepared before the recipe changed is not taken for it."""
+    mark = sha256(settings.to_toml(settings.to_plain(recipe)).encode()).hexdigest()
+    return root / f"{recipe.name}-{mark[:8]}"
 
 
 def _endless(recipe: Recipe) -> Recipe:
