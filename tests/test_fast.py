@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clearformer import bundle
-from clearformer.fast import FastTranslator, batches, check, cores
+from clearformer.fast import FastTranslator, check, cores
 from clearformer.interop.to_ctranslate2 import convert
 from clearformer.model.config import HeadConfig, PositionConfig
 from clearformer.translation import DecodingConfig
@@ -189,11 +189,6 @@ def test_a_folder_without_the_engine_s_weights_is_refused(tmp_path):
     bundle.save(small(head=HeadConfig(bias=True)), tmp_path / "model")
     with pytest.raises(ValueError, match="holds no weights for ctranslate2; convert it first"):
         FastTranslator(tmp_path / "model")
-
-
-def test_batches_hold_like_lengths_longest_first():
-    assert list(batches({0: 3, 1: 9, 4: 3, 7: 5}, 2)) == [[1, 7], [0, 4]]
-    assert list(batches({}, 2)) == []
 
 
 def test_at_least_one_core_is_used():

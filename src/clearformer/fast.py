@@ -19,7 +19,7 @@ from typing import Any, Literal, Protocol
 from clearformer import storage
 from clearformer.folder import load_tokenizers, read_description
 from clearformer.text.tokenizer import Tokenizer
-from clearformer.translation import DecodingConfig, OnProgress, Translation, nothing, unwatched, usual_search
+from clearformer.translation import DecodingConfig, OnProgress, Translation, nothing, share_out, unwatched, usual_search
 
 log = logging.getLogger(__name__)
 Scores = Literal["none", "total", "tokens"]
@@ -111,10 +111,11 @@ class FastTranslator:
         given = [texts] if isinstance(texts, str) else list(texts)
         sources = self.encode(given, chosen)
         results: list[list[Translation]] = [[nothing()] for _ in sources]
-        left = [row for row, source in enumerate(sources) if len(source) > (self.places["source"] or len(source))]
-        ours = [row for row, source in enumerate(sources) if source and row not in set(left)]
-        done = len(sources) - len(ours) - len(left)
-        for rows, answers in self._search(sources, ours, chosen):
+        readable = self.places["source"] or math.inf
+        lengths = [len(source) if len(source) <= readable else 0 for source in sources]
+        left = [row for row, source in enumerate(sources) if len(source) > readable]
+        done = sum(not source for source in sources)
+        for rows, answers in self._search(sources, share_out(lengths, chosen, workers=cores()), chosen):
             for row, answer in zip(rows, answers, strict=True):
                 if self._reached_the_end(answer, self._longest(sources[row], chosen)) and self._open_reference:
                     left.append(row)
@@ -157,7 +158,8 @@ class FastTranslator:
             answers = self._engine.score_batch(
                 [[self._source_names[number] for number in asked[row] or nothing_said] for row in rows],
                 [[self._target_names[number] for number in wanted[row]] for row in rows],
-                max_batch_size=config.batch,
+                max_batch_size=config.batch_tokens,
+                batch_type="tokens",
                 max_input_length=0,
             )
             total -= sum(sum(answer.log_probs) for answer in answers)
@@ -179,11 +181,11 @@ class FastTranslator:
         return [list(map(float, row)) for row in found.attention[0][: len(ids)]]
 
     def _search(
-        self, sources: list[list[int]], rows: list[int], config: DecodingConfig
+        self, sources: list[list[int]], batches: list[list[int]], config: DecodingConfig
     ) -> Iterator[tuple[list[int], list[Any]]]:
         """Batches of row numbers with the engine's answers; all are under way at once, and workers take the next."""
         waiting = []
-        for batch in batches({row: len(sources[row]) for row in rows}, config.batch):
+        for batch in batches:
             longest = max(self._longest(sources[row], config) for row in batch)
             asked = self._engine.translate_batch(
                 [[self._source_names[number] for number in sources[row]] for row in batch],
@@ -241,7 +243,8 @@ class FastTranslator:
         answers = self._engine.score_batch(
             [[self._source_names[number] for number in sources[row]] for row, _ in asked],
             [[self._target_names[number] for number in results[row][place].ids] for row, place in asked],
-            max_batch_size=config.batch,
+            max_batch_size=config.batch_tokens,
+            batch_type="tokens",
             max_input_length=0,
         )
         for (row, place), answer in zip(asked, answers, strict=True):
@@ -283,13 +286,6 @@ def reasons_against(config: DecodingConfig) -> list[str]:
         f"no_repeat_ngram = {config.no_repeat_ngram}": config.no_repeat_ngram > 0,
     }
     return [reason for reason, applies in foreign.items() if applies]
-
-
-def batches(lengths: Mapping[int, int], size: int) -> Iterator[list[int]]:
-    """Rows of like length together, longest first, so that the last batch to finish is a short one."""
-    order = sorted(lengths, key=lambda row: (-lengths[row], row))
-    for start in range(0, len(order), size):
-        yield order[start : start + size]
 
 
 def cores() -> int:

@@ -5,7 +5,7 @@ translates starts at once.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -33,14 +33,15 @@ class DecodingConfig:
     penalty: Literal["average", "gnmt"] = "average"  # log-probability / length**alpha, or / ((5 + length) / 6)**alpha
     alpha: float = 1.0
     stop: Literal["full", "proved"] = "full"
-    batch: int = 32  # sentences at a time
+    batch: int = 128  # sentences at a time …
+    batch_tokens: int = 4096  # … or fewer, where they are long: so many source tokens, padding included
     max_source: int = 1024  # longer inputs are refused rather than cut
     max_ratio: float = 2.0  # longest output: this many times the source …
     max_extra: int = 20  # … plus so many tokens
     no_repeat_ngram: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in (("beam", 1), ("nbest", 1), ("batch", 1), ("max_source", 2)):
+        for name, least in (("beam", 1), ("nbest", 1), ("batch", 1), ("batch_tokens", 1), ("max_source", 2)):
             if getattr(self, name) < least:
                 raise ValueError(f"decoding.{name} must be at least {least}, not {getattr(self, name)}")
         for name, known in (("penalty", ("average", "gnmt")), ("stop", ("full", "proved"))):
@@ -85,6 +86,23 @@ def usual_search(provenance: Mapping[str, Any]) -> DecodingConfig:
             f"the model's provenance asks for a beam of {found.beam}; {WIDEST} is the most a folder may ask for"
         )
     return found
+
+
+def share_out(lengths: Sequence[int], config: DecodingConfig, *, workers: int) -> list[list[int]]:
+    """Row numbers in batches of like length, longest first, so that the last one to finish is short; rows of length
+    zero are left out.
+
+    There are as many batches for each worker, if no long sentences come between, so that none sits idle in the end.
+    """
+    order = sorted((row for row, length in enumerate(lengths) if length), key=lambda row: (-lengths[row], row))
+    each = math.ceil(len(order) / (workers * config.batch))
+    size = math.ceil(len(order) / max(1, workers * each))
+    batches = []
+    while order:
+        room = max(1, config.batch_tokens // lengths[order[0]])
+        batches.append(order[: min(size, room)])
+        order = order[len(batches[-1]) :]
+    return batches
 
 
 @dataclass(frozen=True, kw_only=True)

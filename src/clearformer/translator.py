@@ -5,7 +5,7 @@ Order is kept, sentences of like length share a batch, and neither the batch siz
 
 import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,7 +24,7 @@ from clearformer.decoding.workers import side_by_side
 from clearformer.model.trace import trace, watcher
 from clearformer.steppers import Seq2SeqStepper, Source, pad_sources, stepper_for
 from clearformer.text.tokenizer import Tokenizer
-from clearformer.translation import DecodingConfig, OnProgress, Translation, nothing, unwatched, usual_search
+from clearformer.translation import DecodingConfig, OnProgress, Translation, nothing, share_out, unwatched, usual_search
 
 SMALL = 30_000_000  # parameters; the products of larger models are worth more than one thread each
 
@@ -83,8 +83,7 @@ class Translator:
         results: list[list[Translation]] = [[nothing()] for _ in sources]
         done = sum(not source for source in sources)
         workers = self._workers()
-        fair = math.ceil((len(sources) - done) / workers)  # nobody sits idle while another has a large batch
-        batches = list(_batches([len(source) for source in sources], min(chosen.batch, max(fair, 1))))
+        batches = share_out([len(source) for source in sources], chosen, workers=workers)
 
         def search(rows: list[int]) -> list[list[Hypothesis]]:
             return self._search([sources[row] for row in rows], chosen)
@@ -210,10 +209,3 @@ def size(model: nn.Module) -> int:
 def usual_markers(source: Tokenizer, target: Tokenizer) -> Markers:
     """How models that are trained here are asked: a source ends with <eos>, a target begins with <bos>."""
     return Markers(after_source=(source.eos_id,), start=target.bos_id)
-
-
-def _batches(lengths: list[int], size: int) -> Iterator[list[int]]:
-    """Row numbers in batches of like length, longest first; empty rows are left out."""
-    order = sorted((row for row, length in enumerate(lengths) if length), key=lambda row: (-lengths[row], row))
-    for start in range(0, len(order), size):
-        yield order[start : start + size]

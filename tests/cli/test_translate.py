@@ -1,6 +1,9 @@
 """Line for line: as many translations as sentences, from any kind of input, whatever the batch."""
 
 import json
+import os
+import pty
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +35,21 @@ def test_sentences_files_and_standard_input_agree(
     assert piped.stdout.decode("utf-8").split("\n")[:-1] == by_argument
     assert len(by_argument) == 4
     assert by_argument[2] == ""  # the empty line keeps its place
+
+
+def test_whoever_types_has_an_answer_to_every_line(model_folder: Path):
+    """A real terminal: the second line is typed when the first has been answered."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "clearformer", "translate", "--model", str(model_folder)]
+    with subprocess.Popen(command, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        os.close(theirs)
+        for line in ("a dog .", "two dogs ."):
+            os.write(ours, f"{line}\n".encode())
+            assert select.select([process.stdout], [], [], 60)[0], "no answer within a minute"
+            assert process.stdout.readline().strip()
+        os.write(ours, b"\x04")
+        assert process.wait(60) == 0
+    os.close(ours)
 
 
 def test_the_batch_size_changes_nothing(capsys: pytest.CaptureFixture[str], model_folder: Path, text_file: Path):

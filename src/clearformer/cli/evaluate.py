@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tokenise", help="sacreBLEU's tokeniser; none for text that is split already (its recipe's, or by language)"
     )
-    add_search(parser, batch=64)
+    add_search(parser)
     add_engine(parser)
     parser.add_argument("--output", type=Path, help="keep the translations in this file")
     parser.add_argument("--json", action="store_true", help="print JSON")

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from clearformer.translation import DecodingConfig
 
 
-def add_search(parser: argparse.ArgumentParser, *, batch: int) -> None:
+def add_search(parser: argparse.ArgumentParser) -> None:
     """--beam, --penalty, --alpha, --batch."""
     parser.add_argument("--beam", type=int, help="hypotheses kept at each step; 1 is greedy (as in its recipe, or 4)")
     parser.add_argument(
@@ -19,7 +19,7 @@ def add_search(parser: argparse.ArgumentParser, *, batch: int) -> None:
     parser.add_argument(
         "--alpha", type=float, help="of the penalty; more favours longer translations (its recipe's, or 1)"
     )
-    parser.add_argument("--batch", type=int, default=batch, help=f"sentences translated at a time ({batch})")
+    parser.add_argument("--batch", type=int, help="sentences translated at a time, fewer where they are long (128)")
 
 
 def add_engine(parser: argparse.ArgumentParser) -> None:
@@ -50,5 +50,6 @@ def search_config(arguments: argparse.Namespace, *, nbest: int = 1) -> "Decoding
     from clearformer.translation import usual_search
 
     usual = usual_search(read_description(find_model(arguments.model)).get("provenance", {}))
-    given = {name: value for name in ("beam", "penalty", "alpha") if (value := getattr(arguments, name)) is not None}
-    return replace(usual, nbest=nbest, batch=arguments.batch, **given)
+    options = ("beam", "penalty", "alpha", "batch")
+    given = {name: value for name in options if (value := getattr(arguments, name)) is not None}
+    return replace(usual, nbest=nbest, **given)

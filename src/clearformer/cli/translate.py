@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_others(parser)
     parser.add_argument("--input", type=Path, help="a file with a sentence a line")
     parser.add_argument("--output", type=Path, help="where to write the translations (standard output)")
-    add_search(parser, batch=32)
+    add_search(parser)
     parser.add_argument("--nbest", type=int, default=1, help="translations shown for each sentence (1)")
     add_engine(parser)
     parser.add_argument("--json", action="store_true", help="print a JSON object a sentence: text, score, tokens")
@@ -43,11 +43,14 @@ def run(arguments: argparse.Namespace) -> None:
     translator = open_translator(
         arguments.model, arguments.engine, config, others=arguments.others, scores="tokens" if scores_shown else "none"
     )
+    typed = _typed(arguments)
+    if typed:
+        print("type a sentence a line; Ctrl-D ends", file=sys.stderr)
     with _output(arguments.output) as output:
-        for portion in _portions(_sentences(arguments), 16 * config.batch):
+        for portion in _portions(_sentences(arguments), 1 if typed else 8 * config.batch):
             for source, found in zip(portion, translator.alternatives(portion, config), strict=True):
                 for line in _present(translator, source, found, arguments):
-                    print(line, file=output, flush=output.isatty())
+                    print(line, file=output, flush=output.isatty() or typed)
 
 
 def _present(
@@ -98,6 +101,11 @@ def _sentences(arguments: argparse.Namespace) -> Iterable[str]:
         return read_lines(arguments.input)
     sys.stdin.reconfigure(encoding="utf-8", errors="strict", newline="\n")  # type: ignore[union-attr]
     return (line.rstrip("\n") for line in sys.stdin)
+
+
+def _typed(arguments: argparse.Namespace) -> bool:
+    """Whether somebody sits at the keyboard and waits for the translation of every line."""
+    return not arguments.text and not arguments.input and sys.stdin.isatty()
 
 
 @contextmanager
