@@ -54,7 +54,8 @@ def test_the_n_best_are_the_same(engines, beam):
     expected = reference.translator.alternatives(given, SHORT, beam=beam, nbest=beam)
     assert ids(found) == ids(expected)
     assert len({one.ids for alternatives in found for one in alternatives}) > 20  # they do differ
-    assert 0 < len(reference.asked) < len(given)  # both ways were taken: to the end, and handed over
+    # Both ways were taken, to the end and handed over; greedily there is one path, which needs no help.
+    assert (len(reference.asked) == 0) if beam == 1 else (0 < len(reference.asked) < len(given))
     for ours, theirs in zip(found, expected, strict=True):
         for one, other in zip(ours, theirs, strict=True):
             assert one.text == other.text
@@ -69,9 +70,7 @@ def test_a_search_that_need_not_score_finds_the_same(tmp_path):
     given = texts(25, seed=9)
     greedy = fast.alternatives(given, SHORT, beam=1)
     assert ids(greedy) == ids(reference.translator.alternatives(given, SHORT, beam=1))
-    own = [one.score for [one] in greedy if one.text and not one.token_log_probs]  # not handed over
-    assert own
-    assert all(map(math.isnan, own))
+    assert all(math.isnan(one.score) for [one] in greedy)
     assert all(math.isfinite(one.score) for [one] in fast.alternatives(given, SHORT, beam=2))
 
 
@@ -118,13 +117,27 @@ def test_a_model_that_never_ends_is_made_to_end_by_the_reference(tmp_path):
     assert found == reference.translator.translate("two dog plays", SHORT)[0]
 
 
+@pytest.mark.parametrize("scores", ["total", "tokens"])
+def test_a_greedy_translation_that_never_ends_is_cut_and_scored_as_if_it_had_ended(scores, tmp_path):
+    given = small()
+    given.model.head.bias.data[given.tokenizer.eos_id] = -30.0
+    fast, reference = pair(tmp_path, given, scores=scores)
+    sources = ["two dog plays", "dog", "dog cat in two dog plays"]  # each has a limit of its own
+    found = fast.translate(sources, SHORT, beam=1)
+    assert reference.asked == []
+    for one, other in zip(found, reference.translator.translate(sources, SHORT, beam=1), strict=True):
+        assert (one.ids, one.text) == (other.ids, other.text)
+        assert one.score == pytest.approx(other.score, abs=1e-4)
+        assert one.log_prob == pytest.approx(other.log_prob, abs=1e-3)
+
+
 def test_without_a_reference_the_best_unfinished_one_counts(tmp_path):
     given = small()
     given.model.head.bias.data[given.tokenizer.eos_id] = -30.0
     fast, _ = pair(tmp_path, given)
     alone = FastTranslator(tmp_path / "fast")
     [found] = alone.translate("two dog plays", SHORT)
-    assert len(found.ids) >= SHORT.longest(4)
+    assert len(found.ids) == SHORT.longest(4)
     del fast
 
 

@@ -2,8 +2,8 @@
 
 The engine scores as our default search does (`DecodingConfig`): the total log-probability of a translation divided by
 its length, the end token counted, and an end when as many have finished as the beam is wide. Two things it cannot do,
-and they are noticed and handed to PyTorch, sentence by sentence: to end a translation at its maximum length, and to
-read or write further than its table of positions.
+and they are noticed and handed to PyTorch, sentence by sentence: to end the translations of a beam at their maximum
+length (a greedy one is simply cut there), and to read or write further than its table of positions.
 
 Small models want workers, not threads: each core translates a batch of its own.
 """
@@ -12,8 +12,10 @@ import logging
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Lock
 from typing import Any, Literal, Protocol
 
 from clearformer import storage
@@ -53,7 +55,7 @@ class Markers:
 class FastTranslator:
     """A folder that `to_ctranslate2` made, in use.
 
-    reference: opens the engine that finishes what this one cannot; without it the best unfinished translation counts.
+    reference: opens the engine that finishes what this one cannot; without it the best unfinished translation is cut.
     scores: with "tokens" each translation is read once more for the log-probability of each of its tokens. With "total"
     the total is a little too high, because the engine shares out among the others what it may not say (<unk>). With
     "none" a greedy search need not make probabilities of its logits, and the scores are nan.
@@ -78,6 +80,7 @@ class FastTranslator:
         self.scores = scores
         self._open_reference = reference
         self._reference: Reference | None = None
+        self._opening = Lock()
         self._source_names, self._target_names = _names(folder)
         self._target_ids = {name: number for number, name in enumerate(self._target_names)}
         self._unsayable = [[self._target_names[number]] for number in _unsayable(self.target_tokenizer)]
@@ -111,23 +114,24 @@ class FastTranslator:
         given = [texts] if isinstance(texts, str) else list(texts)
         sources = self.encode(given, chosen)
         results: list[list[Translation]] = [[nothing()] for _ in sources]
-        readable = self.places["source"] or math.inf
-        lengths = [len(source) if len(source) <= readable else 0 for source in sources]
-        left = [row for row, source in enumerate(sources) if len(source) > readable]
+        too_long = self._too_long(sources)
+        lengths = [0 if row in too_long else len(source) for row, source in enumerate(sources)]
         done = sum(not source for source in sources)
-        for rows, answers in self._search(sources, share_out(lengths, chosen, workers=cores()), chosen):
-            for row, answer in zip(rows, answers, strict=True):
-                if self._reached_the_end(answer, self._longest(sources[row], chosen)) and self._open_reference:
-                    left.append(row)
-                else:
-                    results[row] = self._present(answer, chosen)
-                    done += 1
-            on_progress(done, len(sources))
-        if self.scores == "tokens":
-            self._score_by_token(sources, results, chosen)
-        if left:
-            self._hand_over(given, left, results, chosen)
-            on_progress(len(sources), len(sources))
+        ours: list[int] = []
+        with _Aside(lambda rows: self._by_reference([given[row] for row in rows], chosen)) as aside:
+            aside.take(sorted(too_long))
+            for rows, answers in self._search(sources, share_out(lengths, chosen, workers=cores()), chosen):
+                aside.take([row for row in rows if self._is_beyond(answers[row], sources[row], chosen)])
+                for row in rows:
+                    if row not in aside:
+                        results[row] = self._present(answers[row], sources[row], chosen)
+                        ours.append(row)
+                on_progress(done + len(ours), len(sources))
+            self._score(sources, results, ours, chosen)
+            for row, found in aside.collect():
+                results[row] = found
+                done += 1
+                on_progress(done + len(ours), len(sources))
         return results
 
     def encode(self, texts: Sequence[str], config: DecodingConfig) -> list[list[int]]:
@@ -182,7 +186,7 @@ class FastTranslator:
 
     def _search(
         self, sources: list[list[int]], batches: list[list[int]], config: DecodingConfig
-    ) -> Iterator[tuple[list[int], list[Any]]]:
+    ) -> Iterator[tuple[list[int], dict[int, Any]]]:
         """Batches of row numbers with the engine's answers; all are under way at once, and workers take the next."""
         waiting = []
         for batch in batches:
@@ -203,25 +207,43 @@ class FastTranslator:
             )
             waiting.append((batch, asked))
         for batch, asked in waiting:
-            yield batch, [one.result() for one in asked]
+            yield batch, {row: one.result() for row, one in zip(batch, asked, strict=True)}
 
     def _longest(self, source: list[int], config: DecodingConfig) -> int:
         """The most tokens that this translation may have, or that the engine has places for, if that is less."""
         longest, places = config.longest(len(source)), self.places["target"]
         return longest if places is None else min(longest, places - 1)
 
-    def _reached_the_end(self, answer: Any, longest: int) -> bool:
-        """Whether the search went on to the maximum length, where this engine cuts and ours makes a sentence end.
+    def _too_long(self, sources: list[list[int]]) -> set[int]:
+        """The texts that this engine has no places for, refused at once where nobody else can read them."""
+        readable = self.places["source"]
+        found = set() if readable is None else {row for row, source in enumerate(sources) if len(source) > readable}
+        if found and self._open_reference is None:
+            raise ValueError(
+                f"text {min(found) + 1} is longer than the {readable} tokens that this folder reads; split it"
+            )
+        return found
 
-        If fewer than `beam` had finished before, at least one of the `beam` that are returned is that long.
+    def _is_beyond(self, answer: Any, source: list[int], config: DecodingConfig) -> bool:
+        """Whether the reference has to end this translation: the search went on to the maximum length, where this
+        engine cuts and ours makes a sentence end.
+
+        If fewer than `beam` had finished before, at least one of the `beam` that are returned is that long. A beam of
+        one has a single path: up to its maximum length it is the same, unless that was a table's and not the search's.
         """
+        if self._open_reference is None:
+            return False
+        longest = self._longest(source, config)
+        if config.beam == 1 and longest == config.longest(len(source)):
+            return False
         return any(len(tokens) > longest for tokens in answer.hypotheses)
 
-    def _present(self, answer: Any, config: DecodingConfig) -> list[Translation]:
+    def _present(self, answer: Any, source: list[int], config: DecodingConfig) -> list[Translation]:
+        longest = self._longest(source, config)
         found = []
         scores = answer.scores or [math.nan]
         for names, score in zip(answer.hypotheses[: config.nbest], scores, strict=False):
-            ids = tuple(self._target_ids[name] for name in names if name != self._end)
+            ids = tuple(self._target_ids[name] for name in names[:longest] if name != self._end)
             found.append(
                 Translation(
                     text=self.target_tokenizer.decode(ids),
@@ -234,12 +256,19 @@ class FastTranslator:
             )
         return found
 
-    def _score_by_token(
-        self, sources: list[list[int]], results: list[list[Translation]], config: DecodingConfig
+    def _score(
+        self, sources: list[list[int]], results: list[list[Translation]], rows: list[int], config: DecodingConfig
     ) -> None:
-        """Read every translation once more, for the log-probability of each of its tokens."""
-        asked = [(row, place) for row, found in enumerate(results) if sources[row] for place in range(len(found))]
-        asked = [(row, place) for row, place in asked if results[row][place].log_prob]
+        """Read translations once more: all, where every token's log-probability is wanted, and those that were cut,
+        which have not been scored as ended, where the total is."""
+        if self.scores == "none":
+            return
+        asked = [
+            (row, place)
+            for row in rows
+            for place, one in enumerate(results[row])
+            if self.scores == "tokens" or len(one.ids) == self._longest(sources[row], config)
+        ]
         answers = self._engine.score_batch(
             [[self._source_names[number] for number in sources[row]] for row, _ in asked],
             [[self._target_names[number] for number in results[row][place].ids] for row, place in asked],
@@ -256,19 +285,41 @@ class FastTranslator:
                 token_log_probs=tuple(answer.log_probs),
             )
 
-    def _hand_over(
-        self, texts: list[str], rows: list[int], results: list[list[Translation]], config: DecodingConfig
-    ) -> None:
-        """Let the reference engine translate what is too long for this one."""
-        if self._open_reference is None:
-            raise ValueError(
-                f"text {rows[0] + 1} is longer than the {self.places['source']} tokens that this folder reads; split it"
-            )
-        log.info("%d of %d texts reach the longest length; the torch engine translates them", len(rows), len(texts))
-        if self._reference is None:
-            self._reference = self._open_reference()
-        for row, found in zip(rows, self._reference.alternatives([texts[row] for row in rows], config), strict=True):
-            results[row] = found
+    def _by_reference(self, texts: list[str], config: DecodingConfig) -> list[list[Translation]]:
+        """Let the reference engine translate texts that are too long for this one."""
+        assert self._open_reference is not None
+        with self._opening:
+            if self._reference is None:
+                self._reference = self._open_reference()
+        return self._reference.alternatives(texts, config)
+
+
+class _Aside:
+    """Rows that were handed to the reference engine, which works on them in a thread of its own."""
+
+    def __init__(self, translate: Callable[[list[int]], list[list[Translation]]]) -> None:
+        self._translate, self._thread = translate, ThreadPoolExecutor(1)
+        self._handed: list[tuple[list[int], Future[list[list[Translation]]]]] = []
+
+    def __enter__(self) -> "_Aside":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.shutdown(cancel_futures=True)
+
+    def __contains__(self, row: int) -> bool:
+        return any(row in rows for rows, _ in self._handed)
+
+    def take(self, rows: list[int]) -> None:
+        if rows:
+            self._handed.append((rows, self._thread.submit(self._translate, rows)))
+
+    def collect(self) -> Iterator[tuple[int, list[Translation]]]:
+        """Each row with its translations, as soon as they are there."""
+        for rows, translated in self._handed:
+            yield from zip(rows, translated.result(), strict=True)
+        if count := sum(len(rows) for rows, _ in self._handed):
+            log.info("%d texts were too long for ctranslate2; the torch engine translated them", count)
 
 
 def check(config: DecodingConfig) -> None:
