@@ -23,6 +23,7 @@ from clearformer.text.doctor import read_lines
 from clearformer.translation import DecodingConfig
 
 OURS = "clearformer, as it ships"
+PAUSE = 0.5  # seconds before a turn: the threads of the one before go on spinning for a while
 BATCHES: dict[str, dict[str, Any]] = {
     **{f"batches of {size}": {"max_batch_size": size} for size in (32, 64, 128, 256)},
     **{f"batches of {size:,} tokens": {"max_batch_size": size, "batch_type": "tokens"} for size in (1024, 2048, 4096)},
@@ -80,6 +81,7 @@ def race(ways: dict[str, Callable[[], Any]], repeats: int) -> dict[str, list[flo
     seconds: dict[str, list[float]] = {title: [] for title in ways}
     for turn in range(repeats + 1):
         for title, way in ways.items():
+            time.sleep(PAUSE)
             started = time.perf_counter()
             way()
             if turn:
