@@ -13,7 +13,7 @@ from clearformer.translation import DecodingConfig
 def chosen(*words, model="en-de", **given):
     parser = argparse.ArgumentParser()
     parser.set_defaults(model=model)
-    add_search(parser, batch=32)
+    add_search(parser)
     return search_config(parser.parse_args(words), **given)
 
 
