@@ -5,6 +5,7 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,6 @@ def commands(contender: Contender, model: Path | None) -> dict[str, tuple[str, .
 
 def take_turn(name: str, case: str, command: Sequence[str], *, limit: float) -> Turn:
     """Run a command once, from start to end."""
-    before, used = machine.read_busy(), _processor_seconds()
     started = time.perf_counter()
     try:
         subprocess.run(
@@ -48,9 +48,7 @@ def take_turn(name: str, case: str, command: Sequence[str], *, limit: float) -> 
     except (subprocess.TimeoutExpired, OSError) as error:
         return Turn(name=name, failure=str(error))
     spent = time.perf_counter() - started
-    others = machine.used_by_others(before, machine.read_busy(), _processor_seconds() - used)
-    reading = Reading(case=case, unit="starts", count=1, seconds=spent, latency=spent)
-    return Turn(name=name, readings=(reading,), others=others)
+    return Turn(name=name, readings=(Reading(case=case, unit="starts", count=1, seconds=spent, latency=spent),))
 
 
 def race(
@@ -62,19 +60,24 @@ def race(
 ) -> dict[str, list[Turn]]:
     """Turns by case. Everybody runs once to warm the disk's cache, which is not counted, and then in turns.
 
-    timed: commands by contender and case. What fails is told and not tried again.
+    timed: commands by contender and case. What fails is told and not tried again. Whether the machine was idle is asked
+    of a whole round: the kernel counts in hundredths of a second, which is a quarter of some starts.
     """
     turns: dict[str, list[Turn]] = {}
     failed: set[tuple[str, str]] = set()
     for number in range(repeats + 1):
+        before, used, taken = machine.read_busy(), _processor_seconds(), []
         for name, cases in timed.items():
             for case in cases.keys() - {case for who, case in failed if who == name}:
                 turn = take_turn(name, case, cases[case], limit=limit)
                 if turn.failure is not None:
                     failed.add((name, case))
                 if number > 0 or turn.failure is not None:
-                    turns.setdefault(case, []).append(turn)
+                    taken.append((case, turn))
                     watch(turn)
+        others = machine.used_by_others(before, machine.read_busy(), _processor_seconds() - used)
+        for case, turn in taken:
+            turns.setdefault(case, []).append(replace(turn, others=others))
     return turns
 
 
