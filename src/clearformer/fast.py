@@ -195,7 +195,7 @@ class FastTranslator:
                 [[self._source_names[number] for number in sources[row]] for row in batch],
                 asynchronous=True,
                 beam_size=config.beam,
-                num_hypotheses=config.beam,  # all, because `_reached_the_end` has to see them
+                num_hypotheses=config.beam,  # all, because `_is_beyond` has to see them
                 length_penalty=config.alpha,
                 return_end_token=True,  # so that the length counts it, as ours does
                 return_scores=config.beam > 1 or self.scores != "none",  # a beam has them anyway

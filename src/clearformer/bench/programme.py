@@ -138,16 +138,16 @@ class Programme:
         """How the cost of training grows: seconds a thousand target tokens against length, vocabulary and width."""
         chosen = choose(self.known, SCALED_PEERS if peers is None else peers, task="train")
         for axis, values in SCALING.items():
-            lines: dict[str, list[tuple[float, float]]] = {}
+            lines: dict[str, list[tuple[float, float]]] = {one.title: [] for one in chosen}  # the same colours in all
             for value in values:
                 at = {**USUAL, axis: value}
                 text = work.made_up(self.works, length=at["length"], vocab_size=at["vocabulary"])
                 model = {"preset": "tiny", "dim": at["width"], "hidden_dim": 2 * at["width"], "max_len": 1024}
                 for row in self._train(text, f"{axis} {value:,}", model, chosen).rows:
                     if row.rate is not None:
-                        lines.setdefault(row.title, []).append((float(value), 1000 / row.rate))
-            if lines:
-                self.results.series[axis] = lines
+                        lines[row.title].append((float(value), 1000 / row.rate))
+            if any(lines.values()):
+                self.results.series[axis] = {title: line for title, line in lines.items() if line}
 
     def _compete(self, chosen: Sequence[Contender], job: Mapping[str, Any]) -> tuple[list[Turn], dict[str, str]]:
         """A race of those that are there, the machine's limits among them; and why the others are not."""
