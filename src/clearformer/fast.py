@@ -121,11 +121,11 @@ class FastTranslator:
         with _Aside(lambda rows: self._by_reference([given[row] for row in rows], chosen)) as aside:
             aside.take(sorted(too_long))
             for rows, answers in self._search(sources, share_out(lengths, chosen, workers=cores()), chosen):
-                aside.take([row for row in rows if self._is_beyond(answers[row], sources[row], chosen)])
-                for row in rows:
-                    if row not in aside:
-                        results[row] = self._present(answers[row], sources[row], chosen)
-                        ours.append(row)
+                beyond = [row for row in rows if self._is_beyond(answers[row], sources[row], chosen)]
+                aside.take(beyond)
+                for row in set(rows).difference(beyond):
+                    results[row] = self._present(answers[row], sources[row], chosen)
+                    ours.append(row)
                 on_progress(done + len(ours), len(sources))
             self._score(sources, results, ours, chosen)
             for row, found in aside.collect():
@@ -306,9 +306,6 @@ class _Aside:
 
     def __exit__(self, *_: object) -> None:
         self._thread.shutdown(cancel_futures=True)
-
-    def __contains__(self, row: int) -> bool:
-        return any(row in rows for rows, _ in self._handed)
 
     def take(self, rows: list[int]) -> None:
         if rows:

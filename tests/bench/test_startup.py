@@ -41,6 +41,13 @@ def test_the_first_round_warms_the_disk_and_is_not_counted():
     assert [turn.name for turn in turns["x"]] == ["a", "b", "a", "b"]
 
 
+def test_whether_the_machine_was_idle_is_asked_of_a_round(monkeypatch):
+    asked = iter([9.0, 0.25, 0.5])  # the first round is not counted
+    monkeypatch.setattr(startup.machine, "used_by_others", lambda before, after, ours: next(asked))
+    turns = startup.race({"a": {"x": QUICK}, "b": {"x": QUICK}}, repeats=2, limit=60)
+    assert [turn.others for turn in turns["x"]] == [0.25, 0.25, 0.5, 0.5]
+
+
 def test_one_command_that_fails_takes_no_other_with_it():
     turns = startup.race({"a": {"x": (sys.executable, "-c", "exit(3)"), "y": QUICK}}, repeats=2, limit=60)
     assert [turn.failure for turn in turns["x"]] == ["ended with code 3"]

@@ -8,7 +8,15 @@ import torch
 from torch import Tensor, nn
 
 from clearformer.model.build import build
-from clearformer.model.config import EmbeddingConfig, FrontConfig, HeadConfig, ModelConfig, PositionKind
+from clearformer.model.config import (
+    AttentionConfig,
+    EmbeddingConfig,
+    FrontConfig,
+    HeadConfig,
+    ModelConfig,
+    NormConfig,
+    PositionKind,
+)
 from clearformer.model.families import FAMILIES
 
 VOCAB, DIM, HEADS, LAYERS, MELS = 29, 32, 4, 2, 6
@@ -25,6 +33,19 @@ PECULIAR: dict[str, dict[str, Any]] = {
     "vit": {"front": FrontConfig(kind="patches", picture=8, patch=4), "head": HeadConfig(kind="class", labels=5)},
     "whisper": {"front": FrontConfig(kind="sound", mels=MELS)},
     "llama": {"kv_heads": 2},
+}
+
+# Transformers with absolute positions, plain heads and a plain feed-forward: what can be written out for speed.
+PLAIN: dict[str, tuple[str, dict[str, Any]]] = {
+    "2017": ("transformer", {}),
+    "pre-norm": ("transformer", {"norm": NormConfig(place="pre")}),
+    "rms norm": ("transformer", {"norm": NormConfig(kind="rms")}),
+    "silu, bias on the output": ("marian", {}),
+    "learned positions, normed embeddings": ("bart", {}),
+    "no biases": ("transformer", {"attention": AttentionConfig(heads=4, bias=False), "bias": False}),
+    "no key bias": ("transformer", {"attention": AttentionConfig(heads=4, key_bias=False)}),
+    "scale of its own, wide heads": ("transformer", {"attention": AttentionConfig(heads=4, scale=0.7, head_dim=20)}),
+    "shared layers": ("transformer", {"share_layers": True}),
 }
 
 

@@ -3,25 +3,17 @@
 import pytest
 import torch
 
-from clearformer.model.config import AttentionConfig, EmbeddingConfig, HeadConfig, NormConfig
+from clearformer.model.config import AttentionConfig, EmbeddingConfig, HeadConfig
 from clearformer.model.swift_decoder import capture_decoder
-from model.specimens import VOCAB, padded, sentences, specimen
+from model.specimens import PLAIN, VOCAB, padded, sentences, specimen
 
 VARIANTS = {
-    "2017": ("transformer", {}),
-    "pre-norm": ("transformer", {"norm": NormConfig(place="pre")}),
-    "rms norm": ("transformer", {"norm": NormConfig(kind="rms")}),
-    "silu, bias on the output": ("marian", {}),
-    "learned positions, normed embeddings": ("bart", {}),
-    "no biases": ("transformer", {"attention": AttentionConfig(heads=4, bias=False), "bias": False}),
-    "no key bias": ("transformer", {"attention": AttentionConfig(heads=4, key_bias=False)}),
-    "scale of its own, wide heads": ("transformer", {"attention": AttentionConfig(heads=4, scale=0.7, head_dim=20)}),
+    **PLAIN,
     "shrunk states, untied": (
         "transformer",
         {"head": HeadConfig(shrink=True), "embedding": EmbeddingConfig(tie="none")},
     ),
     "shallow decoder": ("transformer", {"decoder_layers": 1}),
-    "shared layers": ("transformer", {"share_layers": True}),
 }
 
 

@@ -3,20 +3,11 @@
 import pytest
 import torch
 
-from clearformer.model.config import AttentionConfig, NormConfig
 from clearformer.model.swift_encoder import capture_encoder
-from model.specimens import padded, sentences, specimen
+from model.specimens import PLAIN, padded, sentences, specimen
 
 VARIANTS = {
-    "2017": ("transformer", {}),
-    "pre-norm": ("transformer", {"norm": NormConfig(place="pre")}),
-    "rms norm": ("transformer", {"norm": NormConfig(kind="rms")}),
-    "silu": ("marian", {}),
-    "learned positions, normed embeddings": ("bart", {}),
-    "no biases": ("transformer", {"attention": AttentionConfig(heads=4, bias=False), "bias": False}),
-    "no key bias": ("transformer", {"attention": AttentionConfig(heads=4, key_bias=False)}),
-    "scale of its own, wide heads": ("transformer", {"attention": AttentionConfig(heads=4, scale=0.7, head_dim=20)}),
-    "shared layers": ("transformer", {"share_layers": True}),
+    **PLAIN,
     "types, narrow embeddings": ("albert", {}),
 }
 
