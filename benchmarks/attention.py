@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from clearformer.model import masks
 from clearformer.model.attention import Attention, attend, attend_fused, merge, split
-from clearformer.model.view import View
+from clearformer.model.attention_context import AttentionContext
 
 Forward = Callable[[Tensor], Tensor]
 
@@ -53,7 +53,7 @@ def ways(s: Setting) -> dict[str, Forward]:
     ours = Attention(s.dim, heads=s.heads)
     slots = torch.arange(s.length)[None]
     mask = masks.causal(s.length, s.length) if s.causal else None
-    view = View(slots, slots, mask=mask)
+    view = AttentionContext(slots, slots, mask=mask)
     theirs = nn.MultiheadAttention(s.dim, s.heads, batch_first=True)
     copy_weights(ours, theirs)
 

@@ -19,17 +19,17 @@ import torch
 import transformers
 from torch import nn
 
-from clearformer.bench.machine import look
+from clearformer.bench.idleness import look
 from clearformer.decoding.beam import beam_search
-from clearformer.decoding.presets import hugging_face
+from clearformer.decoding.dialects import hugging_face
 from clearformer.decoding.protocol import Stepper
 from clearformer.decoding.rules import Rules
 from clearformer.decoding.workers import side_by_side
+from clearformer.inference.steppers import Seq2SeqStepper, pad_sources, stepper_for
+from clearformer.inference.translator import SMALL
 from clearformer.model.build import build
 from clearformer.model.config import ModelConfig
 from clearformer.model.families import marian
-from clearformer.steppers import Seq2SeqStepper, pad_sources, stepper_for
-from clearformer.translator import SMALL
 
 PAD, BOS, EOS = 0, 1, 2
 VOCABULARY, LENGTH, BATCH = 10_000, 20, 64

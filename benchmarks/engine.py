@@ -16,11 +16,11 @@ from typing import Any
 
 import ctranslate2
 
-from clearformer import storage
-from clearformer.engines import converted, open_translator
-from clearformer.fast import FastTranslator, cores
-from clearformer.text.doctor import read_lines
-from clearformer.translation import DecodingConfig
+from clearformer.foundation import storage
+from clearformer.inference.ctranslate2 import CTranslate2Translator, cores
+from clearformer.inference.engines import converted, open_translator
+from clearformer.inference.translation_settings import DecodingConfig
+from clearformer.text.doctor.parallel import read_lines
 
 OURS = "clearformer, as it ships"
 PAUSE = 0.5  # seconds before a turn: the threads of the one before go on spinning for a while
@@ -39,7 +39,7 @@ def main() -> None:
     asked = parser.parse_args()
     texts = list(read_lines(asked.source))
     ours = open_translator(asked.model, "ctranslate2", scores="none")
-    assert isinstance(ours, FastTranslator)
+    assert isinstance(ours, CTranslate2Translator)
     for beam in asked.beams:
         report(
             beam,
@@ -48,11 +48,11 @@ def main() -> None:
         )
 
 
-def as_shipped(ours: FastTranslator, texts: Sequence[str], beam: int) -> Callable[[], Any]:
+def as_shipped(ours: CTranslate2Translator, texts: Sequence[str], beam: int) -> Callable[[], Any]:
     return lambda: ours.translate(texts, beam=beam)
 
 
-def by_hand(ours: FastTranslator, model: Path, texts: Sequence[str], beam: int) -> dict[str, Callable[[], Any]]:
+def by_hand(ours: CTranslate2Translator, model: Path, texts: Sequence[str], beam: int) -> dict[str, Callable[[], Any]]:
     """The library with a worker a core, and with all cores in one worker, for every way to make batches."""
     folder, config = converted(model), DecodingConfig(beam=beam)
     [listed] = [*folder.glob("shared_vocabulary.json"), *folder.glob("source_vocabulary.json")][:1]

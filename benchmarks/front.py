@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from clearformer.bench.figure import chart
-from clearformer.engines import open_translator
-from clearformer.evaluation.translation import score_translations
-from clearformer.fast import FastTranslator
+from clearformer.evaluation.bleu import score_translations
+from clearformer.figures.plot import chart
+from clearformer.inference.ctranslate2 import CTranslate2Translator
+from clearformer.inference.engines import open_translator
+from clearformer.inference.quantize import shortlist_learner
 from clearformer.interop.to_ctranslate2 import convert
-from clearformer.quantize import shortlist_learner
-from clearformer.text.doctor import read_lines
+from clearformer.text.doctor.parallel import read_lines
 
 BEAMS = (1, 2, 5)
 
@@ -86,7 +86,7 @@ def ways(name: str, folder: str, aside: Path, pairs: tuple[Sequence[str], Sequen
     for form, shortlist in (("int8", None), ("int8, shortlist", shortlist_learner(Path(folder), pairs))):
         small = aside / f"{name}-{form.replace(', ', '-')}"
         convert(Path(folder), small, quantization="int8", shortlist=shortlist)
-        made[f"{name}, ctranslate2 {form}"] = FastTranslator(small, scores="none")
+        made[f"{name}, ctranslate2 {form}"] = CTranslate2Translator(small, scores="none")
     return [Entry(way, beam, _with(translator)) for way, translator in made.items() for beam in BEAMS]
 
 

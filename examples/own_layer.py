@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from clearformer.model.attention import Attention
-from clearformer.model.view import View
+from clearformer.model.attention_context import AttentionContext
 
 NUMBERS, LENGTH, DIM = 24, 12, 48
 
@@ -28,7 +28,7 @@ class Twins(nn.Module):
         if self.attention is not None:
             slots = torch.arange(numbers.size(1))[None]
             elsewhere = ~torch.eye(numbers.size(1), dtype=torch.bool)  # True = may look: at all but itself
-            x = x + self.attention(x, View(slots, slots, mask=elsewhere))
+            x = x + self.attention(x, AttentionContext(slots, slots, mask=elsewhere))
         return self.decide(x).squeeze(-1)
 
 

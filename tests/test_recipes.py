@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from clearformer import settings
-from clearformer.data.catalogue import find_corpus
+from clearformer.data.catalogue.corpora import find_corpus
+from clearformer.foundation import settings
 from clearformer.model.build import build
-from clearformer.recipe import Recipe, find_recipe, model_config, read_recipe
 from clearformer.run import train
-from clearformer.training.record import read_records
+from clearformer.run.recipe import Recipe, find_recipe, model_config, read_recipe
+from clearformer.training.metrics_log import read_records
 
 SHIPPED = sorted(path.stem for path in find_recipe("sample").parent.glob("*.toml"))
 PAPER = {"wmt14-en-de-base": 63e6, "wmt14-en-de-big": 214e6, "wmt14-en-fr-big": 209e6}  # with 37,000 and 32,000 pieces

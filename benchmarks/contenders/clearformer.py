@@ -68,16 +68,16 @@ def steps(log: Path) -> list[dict[str, Any]]:
 
 
 def parameters(job: protocol.Job) -> int:
-    from clearformer.model.account import account
-    from clearformer.recipe import model_config, read_recipe
+    from clearformer.model.cost import count_cost
+    from clearformer.run.recipe import model_config, read_recipe
 
     section = read_recipe(job.folder / "recipe.toml", job.given["changes"]).model
-    return account(model_config(section, vocab_size=job.vocab_size, target_vocab_size=None)).total
+    return count_cost(model_config(section, vocab_size=job.vocab_size, target_vocab_size=None)).total
 
 
 def decode(job: protocol.Job) -> None:
     """Texts in, translations out: tokenising and detokenising are part of it."""
-    from clearformer.engines import open_translator
+    from clearformer.inference.engines import open_translator
 
     translator = open_translator(job.model_folder, job.options.get("engine", "torch"), scores="none")
     texts = (job.folder / "sources.txt").read_text(encoding="utf-8").splitlines()

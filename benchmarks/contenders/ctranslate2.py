@@ -9,7 +9,7 @@ import json
 import ctranslate2
 import protocol
 
-from clearformer.engines import converted
+from clearformer.inference.engines import converted
 
 
 def main() -> None:

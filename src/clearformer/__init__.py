@@ -7,9 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from clearformer.bundle import Bundle
-    from clearformer.bundle import save as save
-    from clearformer.doorway import import_checkpoint, load, train, translate
+    from clearformer.api import import_checkpoint, load, train, translate
+    from clearformer.folder.bundle import Bundle
+    from clearformer.folder.bundle import save as save
     from clearformer.model.build import build
     from clearformer.model.config import ModelConfig
     from clearformer.model.presets import preset
@@ -32,17 +32,17 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Bundle": "bundle",
+    "Bundle": "folder.bundle",
     "ModelConfig": "model.config",
     "Tokenizer": "text.tokenizer",
     "build": "model.build",
-    "import_checkpoint": "doorway",
-    "load": "doorway",
+    "import_checkpoint": "api",
+    "load": "api",
     "preset": "model.presets",
-    "save": "bundle",
+    "save": "folder.bundle",
     "trace": "model.trace",
-    "train": "doorway",
-    "translate": "doorway",
+    "train": "api",
+    "translate": "api",
 }
 
 

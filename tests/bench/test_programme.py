@@ -7,9 +7,9 @@ import pytest
 
 from clearformer.bench import programme, work
 from clearformer.bench.contenders import Contender, benchmarks_folder, read_contenders
-from clearformer.bench.programme import Programme, Settings
+from clearformer.bench.programme import BenchSettings, Programme
 
-SETTINGS = Settings(threads=1, seconds=0.05, repeats=1, sentences=2)
+SETTINGS = BenchSettings(threads=1, seconds=0.05, repeats=1, sentences=2)
 ECHO = """
 import json, sys
 job = json.load(sys.stdin)
@@ -71,7 +71,7 @@ def test_the_limits_need_no_peers():
 def test_a_run_of_nothing_is_refused(wrong):
     [name] = wrong
     with pytest.raises(ValueError, match=name):
-        Settings(**{"threads": 1, **wrong})
+        BenchSettings(**{"threads": 1, **wrong})
 
 
 @pytest.mark.slow

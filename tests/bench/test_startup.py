@@ -43,7 +43,7 @@ def test_the_first_round_warms_the_disk_and_is_not_counted():
 
 def test_whether_the_machine_was_idle_is_asked_of_a_round(monkeypatch):
     asked = iter([9.0, 0.25, 0.5])  # the first round is not counted
-    monkeypatch.setattr(startup.machine, "used_by_others", lambda before, after, ours: next(asked))
+    monkeypatch.setattr(startup.idleness, "used_by_others", lambda before, after, ours: next(asked))
     turns = startup.race({"a": {"x": QUICK}, "b": {"x": QUICK}}, repeats=2, limit=60)
     assert [turn.others for turn in turns["x"]] == [0.25, 0.25, 0.5, 0.5]
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from clearformer import bundle
 from clearformer.bench import work
 from clearformer.data.shards import ShardedPairs
-from clearformer.recipe import read_recipe
-from clearformer.translator import Translator
+from clearformer.folder import bundle
+from clearformer.inference.translator import Translator
+from clearformer.run.recipe import read_recipe
 
 SMALL = {"preset": "tiny", "dim": 32, "hidden_dim": 32, "layers": 2}
 

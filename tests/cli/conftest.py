@@ -12,10 +12,10 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An untrained translator with a vocabulary of its own: its output is nonsense, but reproducible nonsense."""
     import torch
 
-    from clearformer.bundle import Bundle, save
+    from clearformer.folder.bundle import Bundle, save
     from clearformer.model.build import build
     from clearformer.model.families import transformer
-    from clearformer.text.train import train
+    from clearformer.text.train_tokenizer import train
 
     tokenizer = train("bpe", LINES * 5, 300)
     config = transformer(vocab_size=tokenizer.vocab_size, dim=16, hidden_dim=32, layers=2, heads=2)

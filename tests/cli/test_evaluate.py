@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from clearformer.bundle import load, save
 from clearformer.cli.main import main
+from clearformer.folder.bundle import load, save
 from clearformer.interop.to_ctranslate2 import convert
 
 

@@ -2,9 +2,9 @@
 
 import json
 
-from clearformer import bundle
 from clearformer.cli.import_ import rows
 from clearformer.cli.main import main
+from clearformer.folder import bundle
 from interop.folders import bert_folder
 
 

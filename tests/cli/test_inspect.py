@@ -21,7 +21,7 @@ def test_a_preset_is_counted_without_weights(capsys: pytest.CaptureFixture[str])
 
 
 def test_a_folder_is_counted_from_its_description(capsys: pytest.CaptureFixture[str], model_folder: Path):
-    from clearformer.bundle import load
+    from clearformer.folder.bundle import load
 
     found = as_json(capsys, str(model_folder))
     assert found["parameters"]["total"] == sum(p.numel() for p in load(model_folder).model.parameters())

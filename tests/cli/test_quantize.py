@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from clearformer import bundle
 from clearformer.cli.main import main
-from toy_models import small
+from clearformer.folder import bundle
+from support.toy_models import small
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from clearformer.cli.main import main
 def test_every_line_has_its_tokens_and_they_add_up(
     capsys: pytest.CaptureFixture[str], model_folder: Path, text_file: Path
 ):
-    from clearformer.doorway import load
+    from clearformer.api import load
 
     files = ["--source", str(text_file), "--target", str(text_file), "--model", str(model_folder)]
     assert main(["score", *files, "--json"]) == 0

@@ -21,7 +21,7 @@ def test_pieces_ids_and_json_agree(capsys: pytest.CaptureFixture[str], model_fol
 
 
 def test_a_model_without_vocabulary_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path):
-    from clearformer.bundle import Bundle, save
+    from clearformer.folder.bundle import Bundle, save
     from clearformer.model.build import build
     from clearformer.model.families import gpt2
 

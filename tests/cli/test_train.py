@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from clearformer import storage
 from clearformer.cli.main import main
-from clearformer.folder import read_description
-from clearformer.recipe import read_recipe
+from clearformer.folder.description import read_description
+from clearformer.foundation import storage
+from clearformer.run.recipe import read_recipe
 
 # Laid over what is chosen, so that a test takes seconds; what is chosen by itself is tested in tests/test_choose.py.
 TINY = ["training.steps=6", "training.validate_every=3", "training.save_every=3", "vocabulary.vocab_size=300"]

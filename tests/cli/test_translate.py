@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clearformer.cli.main import main
-from toy_models import small
+from support.toy_models import small
 
 
 def lines(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
@@ -135,7 +135,7 @@ def test_the_folder_of_a_run_is_told_from_its_model(
 
 
 def test_both_engines_say_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path, text_file: Path):
-    from clearformer import bundle
+    from clearformer.folder import bundle
 
     bundle.save(small(), tmp_path / "model")
     common = ["--input", str(text_file), "--model", str(tmp_path / "model"), "--nbest", "3"]
@@ -147,7 +147,7 @@ def test_both_engines_say_the_same(capsys: pytest.CaptureFixture[str], tmp_path:
 
 
 def test_alignments_of_both_engines_agree(capsys: pytest.CaptureFixture[str], tmp_path: Path):
-    from clearformer import bundle
+    from clearformer.folder import bundle
 
     bundle.save(small(), tmp_path / "model")
     common = ["two dog plays in the snow", "--model", str(tmp_path / "model"), "--align"]
@@ -156,7 +156,7 @@ def test_alignments_of_both_engines_agree(capsys: pytest.CaptureFixture[str], tm
 
 def test_translating_costs_no_pytorch(tmp_path: Path):
     """Neither on the first run, which converts the folder, nor on the second, which finds that done."""
-    from clearformer import bundle
+    from clearformer.folder import bundle
 
     given = small()
     given.model.head.bias.data[given.tokenizer.eos_id] = 30.0  # ends at once: nothing is handed over

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from clearformer.data.batching import BatchingConfig, DataPlan
-from clearformer.data.corpora import ParallelFiles
-from clearformer.data.tokenise import Encoder, prepare
-from clearformer.text.train import train
+from clearformer.data.readers.parallel import ParallelFiles
+from clearformer.data.tokenise import PairEncoder, prepare
+from clearformer.text.train_tokenizer import train
 
 WORKERS = 2
 
@@ -50,7 +50,7 @@ def main() -> None:
     del sample
 
     began = time.monotonic()
-    shards = prepare(corpus, folder / "shards", encoder=Encoder(source=pieces, target=pieces), workers=WORKERS)
+    shards = prepare(corpus, folder / "shards", encoder=PairEncoder(source=pieces, target=pieces), workers=WORKERS)
     seconds = time.monotonic() - began
     print(f"{len(shards):,} pairs tokenised by {WORKERS} processes in {seconds:.0f} s")
 

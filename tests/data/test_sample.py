@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from clearformer.data.catalogue import find_corpus
-from clearformer.data.fetch import FetchError, get, locate
-from clearformer.recipe import find_recipe, read_recipe
-from clearformer.run import train
-from clearformer.text.doctor import examine
-from clearformer.text.overlap import examine_overlap
+from clearformer.data.catalogue.corpora import find_corpus
+from clearformer.data.catalogue.fetch import FetchError, get, locate
+from clearformer.run.recipe import find_recipe, read_recipe
+from clearformer.run.train import train
+from clearformer.text.doctor.overlap import examine_overlap
+from clearformer.text.doctor.parallel import examine
 
 PARTS = {"train": 19_000, "dev": 500, "test": 500}
 
@@ -21,7 +21,9 @@ def nothing_else(monkeypatch, tmp_path):
     """No data sets, an empty cache, and no way to a server."""
     monkeypatch.delenv("CLEARFORMER_DATA", raising=False)
     monkeypatch.setenv("CLEARFORMER_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("clearformer.data.fetch.download", lambda *_, **__: pytest.fail("nothing has to be downloaded"))
+    monkeypatch.setattr(
+        "clearformer.data.catalogue.fetch.download", lambda *_, **__: pytest.fail("nothing has to be downloaded")
+    )
 
 
 @pytest.fixture
@@ -46,7 +48,7 @@ def test_it_is_found_in_the_package_and_verified(folder, monkeypatch, tmp_path):
 
 
 def test_a_damaged_installation_is_named(monkeypatch, tmp_path):
-    monkeypatch.setattr("clearformer.data.catalogue.Corpus.folder", tmp_path)
+    monkeypatch.setattr("clearformer.data.catalogue.corpora.Corpus.folder", tmp_path)
     with pytest.raises(FetchError, match=r"dev\.by\.gz is missing: install clearformer again"):
         locate("sample")
 

@@ -1,6 +1,6 @@
 """A survey: counts, lengths and scripts by hand, and keys that are equal exactly where sentences are."""
 
-from clearformer.data.corpora import Pair
+from clearformer.data.readers.parallel import Pair
 from clearformer.data.survey import Survey
 
 

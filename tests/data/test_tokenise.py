@@ -13,11 +13,11 @@ import pytest
 
 from clearformer.data import tokenise
 from clearformer.data.batching import BatchingConfig, DataPlan
-from clearformer.data.corpora import CorpusError, JoinedFiles, ParallelFiles, TabSeparated
-from clearformer.data.fetch import locate
+from clearformer.data.catalogue.fetch import locate
+from clearformer.data.readers.parallel import CorpusError, JoinedFiles, ParallelFiles, TabSeparated
 from clearformer.data.shards import MANIFEST, ShardError
-from clearformer.data.tokenise import Encoder, prepare
-from clearformer.text.train import train
+from clearformer.data.tokenise import PairEncoder, prepare
+from clearformer.text.train_tokenizer import train
 
 BYTES = train("byte", [])  # an id a byte, nothing to learn: byte b has id b + 4
 
@@ -33,7 +33,7 @@ def corpus(tmp_path):
 
 @pytest.fixture
 def encoder():
-    return Encoder(source=BYTES, target=BYTES)
+    return PairEncoder(source=BYTES, target=BYTES)
 
 
 @pytest.fixture
@@ -91,18 +91,18 @@ def test_the_same_text_at_another_time_and_place_is_the_same_text(corpus, encode
 def test_another_text_tokenizer_or_limit_makes_new_shards(corpus, encoder, tmp_path):
     folder = tmp_path / "s"
     lengths = [len(prepare(corpus, folder, encoder=encoder, workers=1))]
-    stricter = Encoder(source=BYTES, target=BYTES, max_len=19)  # "Sentence number 9." has 18 bytes, and eos
+    stricter = PairEncoder(source=BYTES, target=BYTES, max_len=19)  # "Sentence number 9." has 18 bytes, and eos
     lengths.append(len(prepare(corpus, folder, encoder=stricter, workers=1)))
     corpus.source.write_text(corpus.source.read_text().replace("number", "no."))
     lengths.append(len(prepare(corpus, folder, encoder=stricter, workers=1)))
     assert lengths == [38, 9, 38]
     characters = train("character", ["Sentence number Das ist Satz 0123456789."], 500)
-    other = prepare(corpus, folder, encoder=Encoder(source=characters, target=BYTES), workers=1)
+    other = prepare(corpus, folder, encoder=PairEncoder(source=characters, target=BYTES), workers=1)
     assert characters.decode(other[0][0].tolist()) == "Sentence no. 1."
 
 
 def test_pairs_with_too_many_tokens_are_counted(corpus, tmp_path):
-    shards = prepare(corpus, tmp_path / "s", encoder=Encoder(source=BYTES, target=BYTES, max_len=19), workers=1)
+    shards = prepare(corpus, tmp_path / "s", encoder=PairEncoder(source=BYTES, target=BYTES, max_len=19), workers=1)
     assert shards.manifest.tally["left_out"]["too many tokens"] == 29
     assert shards.manifest.tally["first_line"]["too many tokens"] == 10
     source_lengths, target_lengths = shards.lengths()
@@ -201,7 +201,7 @@ def test_a_process_that_is_killed_is_an_error_not_a_hang(corpus, encoder, tmp_pa
 
 def test_a_process_that_tokenises_does_not_carry_torch():
     """Every process imports this module; torch would cost each of them hundreds of megabytes."""
-    modules = "clearformer.data.tokenise, clearformer.data.batching, clearformer.data.fetch, clearformer.data.toy"
+    modules = ", ".join(f"clearformer.data.{name}" for name in ("tokenise", "batching", "catalogue.fetch", "toy"))
     code = f"import sys, {modules}; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
@@ -213,7 +213,7 @@ def test_multi30k_through_a_trained_tokenizer(tmp_path):
     corpus = ParallelFiles(source=raw / "val.en.gz", target=raw / "val.de.gz")
     pairs = list(corpus.pairs())
     pieces = train("bpe", [text for pair in pairs for text in (pair.source, pair.target)], 1000)
-    shards = prepare(corpus, tmp_path / "s", encoder=Encoder(source=pieces, target=pieces), workers=1)
+    shards = prepare(corpus, tmp_path / "s", encoder=PairEncoder(source=pieces, target=pieces), workers=1)
     kept = [tuple(pieces.decode(side.tolist()) for side in shards[index]) for index in range(len(shards))]
     assert len(kept) > 1000
     assert set(kept) <= {(pair.source, pair.target) for pair in pairs}

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearformer.decoding.beam import BeamConfig, beam_search, close_ranks
+from clearformer.decoding.dialects import ctranslate2, fairseq, hugging_face
 from clearformer.decoding.greedy import greedy
 from clearformer.decoding.penalty import Average, Gnmt, NoPenalty
-from clearformer.decoding.presets import ctranslate2, fairseq, hugging_face
 from clearformer.decoding.rules import Rules
 from clearformer.decoding.stop import Exhaust, FullBeam, PresentLength, Proved
 from decoding.steppers import EOS, TableModel, all_hypotheses, plain_beam_search, score

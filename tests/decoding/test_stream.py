@@ -5,7 +5,7 @@ import torch
 
 from clearformer.decoding.greedy import greedy, stream_greedy
 from clearformer.decoding.rules import Rules
-from clearformer.decoding.stream import Choice, collect
+from clearformer.decoding.stream import TokenChoice, collect
 from decoding.steppers import EOS, TableModel
 
 RULES = Rules(eos=EOS)
@@ -53,7 +53,7 @@ def test_prefix_and_end_are_reported():
 
 
 def test_collect_tells_cut_off_from_ended():
-    ended, cut = collect([Choice(0, 3, -0.5), Choice(1, 4, -1.0), Choice(0, EOS, -0.25)], RULES)
+    ended, cut = collect([TokenChoice(0, 3, -0.5), TokenChoice(1, 4, -1.0), TokenChoice(0, EOS, -0.25)], RULES)
     assert (ended.tokens, ended.token_log_probs, ended.log_prob, ended.ended) == ((3,), (-0.5, -0.25), -0.75, True)
     assert (cut.tokens, cut.token_log_probs, cut.log_prob, cut.ended) == ((4,), (-1.0,), -1.0, False)
 

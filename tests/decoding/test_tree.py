@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 
 from clearformer.decoding.beam import BeamConfig, beam_search
+from clearformer.decoding.dialects import ctranslate2, fairseq, hugging_face
 from clearformer.decoding.penalty import Average, NoPenalty
-from clearformer.decoding.presets import ctranslate2, fairseq, hugging_face
 from clearformer.decoding.rules import Rules
 from clearformer.decoding.stop import Exhaust
 from clearformer.decoding.tree import Fate, TreeRecorder

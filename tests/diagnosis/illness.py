@@ -3,9 +3,9 @@
 import random
 from pathlib import Path
 
-from clearformer import settings
-from clearformer.recipe import Recipe
-from clearformer.run import Watchers, train
+from clearformer.foundation import settings
+from clearformer.run.recipe import Recipe
+from clearformer.run.train import Watchers, train
 
 WORDS = {
     "one": "eins", "two": "zwei", "three": "drei", "four": "vier", "five": "fünf", "six": "sechs",

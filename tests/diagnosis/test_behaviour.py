@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from clearformer import doorway
+from clearformer import api
 from clearformer.diagnosis.behaviour import Behaviour, Pairs, copies, judge_behaviour, loss_of, observe, repetition
 
 WELL = Behaviour(
@@ -55,7 +55,7 @@ def test_what_people_do_too_is_no_trouble(trouble):
 
 
 def test_the_loss_is_the_mean_over_all_tokens(healthy):
-    model = doorway.load(healthy / "model")
+    model = api.load(healthy / "model")
     texts = [("red dog", "rot Hund"), ("one", "eins")]
     by_hand = [value for source, target in texts for value in model.score(source, target)]
     assert loss_of(model, *zip(*texts, strict=True)) == pytest.approx(-sum(by_hand) / len(by_hand))
@@ -63,7 +63,7 @@ def test_the_loss_is_the_mean_over_all_tokens(healthy):
 
 def found_in(run, dev):
     pairs = Pairs(sources=[source for source, _ in dev], references=[target for _, target in dev])
-    return {finding.name for finding in judge_behaviour(observe(doorway.load(run / "model"), pairs))}
+    return {finding.name for finding in judge_behaviour(observe(api.load(run / "model"), pairs))}
 
 
 def test_a_model_whose_targets_were_shuffled_ignores_the_source(shuffled, dev):

@@ -7,9 +7,9 @@ import signal
 
 import pytest
 
-from clearformer import storage
 from clearformer.diagnosis.examine import diagnose
-from clearformer.run import Interrupted, Watchers
+from clearformer.foundation import storage
+from clearformer.run.train import Interrupted, Watchers
 from diagnosis.illness import make_run, sentences, write
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from clearformer.data.corpora import JoinedFiles, ParallelFiles
+from clearformer.data.readers.parallel import JoinedFiles, ParallelFiles
 from clearformer.diagnosis.text import Fit, judge_fit, judge_overlap, judge_tables, measure_fit
-from clearformer.run import Files
-from clearformer.text.train import train
+from clearformer.run.train import Files
+from clearformer.text.train_tokenizer import train
 
 ENGLISH = ["two dogs play in the snow", "the dog sleeps in the house", "a bird sings in the tree"] * 4
 

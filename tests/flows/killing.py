@@ -10,11 +10,11 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from clearformer import storage
+from clearformer.foundation import storage
 
 # One process imports everything and then makes a fresh copy of itself for each run: a start costs milliseconds.
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["clearformer.run", "torch.utils.tensorboard"])
+PROCESSES.set_forkserver_preload(["clearformer.run.train", "torch.utils.tensorboard"])
 LONGEST = 120.0  # seconds that a test waits for anything
 
 
@@ -34,11 +34,11 @@ def finish(process: BaseProcess, code: int = 0) -> None:
 def _train(folder: Path, out: Path, changes: tuple[str, ...], poison: frozenset[int]) -> None:
     import torch
 
-    from clearformer import run
-    from clearformer.recipe import read_recipe
+    from clearformer.run import train
+    from clearformer.run.recipe import read_recipe
 
     torch.set_num_threads(1)
-    real_loss = run.translation_loss
+    real_loss = train.translation_loss
     recipe = read_recipe(folder / "numbers.toml", changes)
 
     def poisoned_loss(model: Any, batch: Any, **options: Any) -> Any:
@@ -46,10 +46,10 @@ def _train(folder: Path, out: Path, changes: tuple[str, ...], poison: frozenset[
         place = torch.initial_seed() // (1_009 * 1_013) - recipe.training.seed * 1_000_003  # the loop seeds by it
         return loss._replace(total=loss.total * torch.nan) if place in poison else loss
 
-    run.translation_loss = poisoned_loss
+    train.translation_loss = poisoned_loss
     try:
-        run.train(recipe, out, resume=out.exists(), base=folder)
-    except run.Interrupted:
+        train.train(recipe, out, resume=out.exists(), base=folder)
+    except train.Interrupted:
         os._exit(3)  # as a command line would tell its caller
 
 

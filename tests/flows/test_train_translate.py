@@ -8,11 +8,12 @@ import pytest
 import torch
 
 import clearformer
-from clearformer import run, storage
-from clearformer.evaluation.translation import quick_bleu
-from clearformer.folder import read_description
-from clearformer.recipe import read_recipe
-from clearformer.training.record import read_records
+from clearformer.evaluation.bleu import quick_bleu
+from clearformer.folder.description import read_description
+from clearformer.foundation import storage
+from clearformer.run import train as run
+from clearformer.run.recipe import read_recipe
+from clearformer.training.metrics_log import read_records
 from clearformer.training.signals import Stop
 from flows.numbers import write_recipe
 

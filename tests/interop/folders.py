@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 from clearformer.interop.hf import bert, gpt2, marian
-from clearformer.interop.names import give, link
+from clearformer.interop.renaming import give, link
 from clearformer.model.build import build
 from clearformer.model.config import HeadConfig, ModelConfig
 from clearformer.model.families import FAMILIES

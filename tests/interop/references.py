@@ -10,7 +10,7 @@ import transformers as hf
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from clearformer import bundle
+from clearformer.folder import bundle
 from clearformer.interop.importer import read_hugging_face
 from clearformer.interop.to_hugging_face import export
 from clearformer.model.weights import weights_of

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from clearformer.interop.ctranslate2_arrays import ModelFile, Split
+from clearformer.interop.ctranslate2_arrays import ModelFile, SplitArrays
 from interop.model_bin import array, model_bin, text
 
 
@@ -53,7 +53,7 @@ def test_joined_projections_are_taken_apart(tmp_path):
     at = "decoder/layer_0/self_attention"
     joined = np.arange(8 * 4, dtype="<f4").reshape(8, 4)
     out = array(f"{at}/linear_1/weight", (4, 4), bytes(64))
-    split = Split(saved(tmp_path, array(f"{at}/linear_0/weight", (8, 4), joined.tobytes()), out))
+    split = SplitArrays(saved(tmp_path, array(f"{at}/linear_0/weight", (8, 4), joined.tobytes()), out))
     dotted = "decoder.layer.0.self_attention"
     assert {name: shape for name, shape in split.shapes.items() if ".linear" not in name} == {
         f"{dotted}.q.weight": (4, 4), f"{dotted}.k.weight": (2, 4), f"{dotted}.v.weight": (2, 4)

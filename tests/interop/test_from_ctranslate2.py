@@ -17,22 +17,22 @@ import tokenizers
 import torch
 from tokenizers import models
 
-from clearformer import bundle
-from clearformer.bundle import Markers
 from clearformer.decoding.greedy import greedy
 from clearformer.decoding.rules import Rules
-from clearformer.interop import from_ctranslate2 as reader
+from clearformer.folder import bundle
+from clearformer.folder.bundle import Markers
+from clearformer.inference.steppers import Seq2SeqStepper, SourceBatch
+from clearformer.inference.translator import Translator
+from clearformer.interop import from_ctranslate2
 from clearformer.interop.importer import read_checkpoint
 from clearformer.interop.to_ctranslate2 import convert
 from clearformer.model import families
 from clearformer.model.config import AttentionConfig, EmbeddingConfig, HeadConfig, NormConfig, PositionConfig
 from clearformer.model.mel import log_mel
 from clearformer.model.weights import weights_of
-from clearformer.steppers import Seq2SeqStepper, Source
-from clearformer.translator import Translator
 from interop.model_bin import array, model_bin, text
-from registry_weights import weights
-from toy_models import decided, vocabulary
+from support.registry_weights import weights
+from support.toy_models import decided, vocabulary
 
 TOKENIZER = vocabulary()
 SIZES = {"vocab_size": TOKENIZER.vocab_size, "dim": 32, "hidden_dim": 48, "layers": 2, "heads": 4, "init_std": 0.3}
@@ -77,7 +77,7 @@ def write(folder: Path, config, **choices) -> bundle.Bundle:
 @pytest.mark.parametrize("name", ROUND_TRIPS)
 def test_out_and_back_is_byte_equal(name, tmp_path):
     given = write(tmp_path, ROUND_TRIPS[name])
-    found = reader.read(tmp_path / "fast")
+    found = from_ctranslate2.read(tmp_path / "fast")
     assert found.aside == {}
     ours, back = weights_of(given.model), weights_of(found.bundle.model)
     assert ours.keys() == back.keys()
@@ -88,7 +88,7 @@ def test_out_and_back_is_byte_equal(name, tmp_path):
 
 def test_unused_rows_of_a_learned_table_do_not_come_back(tmp_path):
     given = write(tmp_path, families.bart(**SIZES, max_len=40))
-    found = reader.read(tmp_path / "fast").bundle
+    found = from_ctranslate2.read(tmp_path / "fast").bundle
     assert (found.config.position.kind, found.config.position.offset, found.config.max_len) == ("learned", 0, 40)
     assert Translator(found).score("two dog", "the cat") == Translator(given).score("two dog", "the cat")
 
@@ -96,7 +96,7 @@ def test_unused_rows_of_a_learned_table_do_not_come_back(tmp_path):
 @pytest.mark.parametrize("quantization", ["int16", "int8"])
 def test_fewer_bits_come_back_as_the_numbers_they_stand_for(quantization, tmp_path):
     given = write(tmp_path, transformer(), quantization=quantization)
-    back = weights_of(reader.read(tmp_path / "fast").bundle.model)
+    back = weights_of(from_ctranslate2.read(tmp_path / "fast").bundle.model)
     largest = max(float(weight.abs().amax()) for weight in weights_of(given.model).values())
     step = largest / (127 if quantization == "int8" else 1024)
     for name, weight in weights_of(given.model).items():
@@ -105,8 +105,8 @@ def test_fewer_bits_come_back_as_the_numbers_they_stand_for(quantization, tmp_pa
 
 def test_an_imported_folder_is_used_like_any_other(tmp_path):
     write(tmp_path, transformer())
-    assert reader.can_read(tmp_path / "fast")
-    assert not reader.can_read(tmp_path / "model")
+    assert from_ctranslate2.can_read(tmp_path / "fast")
+    assert not from_ctranslate2.can_read(tmp_path / "model")
     found = read_checkpoint(tmp_path / "fast").bundle
     bundle.save(found, tmp_path / "again")
     assert bundle.load(tmp_path / "again").provenance["format"] == "ctranslate2"
@@ -131,10 +131,10 @@ def test_a_folder_of_the_engine_s_own_says_its_markers(tmp_path):
         "layer_norm_epsilon": None,
     }
     (tmp_path / "fast" / "config.json").write_text(json.dumps(theirs))
-    found = reader.read(tmp_path / "fast").bundle
+    found = from_ctranslate2.read(tmp_path / "fast").bundle
     assert found.markers == Markers(before_source=(1,), after_source=(2,), start=0)
     (tmp_path / "fast" / "tokenizer.json").unlink()
-    without = reader.read(tmp_path / "fast")
+    without = from_ctranslate2.read(tmp_path / "fast")
     assert without.bundle.tokenizer is None
     assert "reads ids" in without.notes[0]
 
@@ -167,7 +167,7 @@ def spoken() -> torch.Tensor:
 @pytest.mark.slow
 def test_whisper_hears_what_the_engine_hears(spoken):
     folder = weights("whisper-tiny-en")
-    found = reader.read(folder).bundle
+    found = from_ctranslate2.read(folder).bundle
     assert found.config.family == "whisper"
     tokenizer = found.tokenizer
     start, plain, end = (tokenizer.id(f"<|{word}|>") for word in ("startoftranscript", "notimestamps", "endoftext"))
@@ -179,7 +179,7 @@ def test_whisper_hears_what_the_engine_hears(spoken):
     keep = torch.ones(spoken.shape[:2], dtype=torch.bool)
     [ours] = greedy(
         Seq2SeqStepper(found.model, bos=start),
-        Source(spoken, keep),
+        SourceBatch(spoken, keep),
         rules=Rules(eos=end),
         max_len=60,
         prefixes=[[plain]],
@@ -202,7 +202,7 @@ def test_a_file_that_holds_no_model_of_ours_is_refused(content, sentence, tmp_pa
     (tmp_path / "model.bin").write_bytes(content)
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(ValueError, match=rf"model\.bin.*(?:{sentence})"):
-        reader.read(tmp_path)
+        from_ctranslate2.read(tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -218,7 +218,7 @@ def test_a_file_that_ends_early_is_refused(share, whole, tmp_path):
     content = (whole / "model.bin").read_bytes()
     (tmp_path / "cut" / "model.bin").write_bytes(content[: int(len(content) * share)])
     with pytest.raises(ValueError, match=r"ends in the middle of|more than it has room for"):
-        reader.read(tmp_path / "cut")
+        from_ctranslate2.read(tmp_path / "cut")
 
 
 def changed(whole: Path, tmp_path: Path, old: bytes, new: bytes) -> Path:
@@ -247,19 +247,19 @@ def fact(name: str, value: int, code: str = "b", kind: int = 1) -> bytes:
 def test_a_setting_that_no_model_here_has_is_refused_by_name(name, old, new, sentence, whole, tmp_path):
     folder = changed(whole, tmp_path, fact(name, old), fact(name, new))
     with pytest.raises(ValueError, match=sentence):
-        reader.read(folder)
+        from_ctranslate2.read(folder)
 
 
 def test_an_unknown_setting_is_not_guessed_at(whole, tmp_path):
     folder = changed(whole, tmp_path, text("decoder/scale_alibi"), text("decoder/scale_other"))
     with pytest.raises(ValueError, match="has decoder/scale_other, which is not known here and may change the numbers"):
-        reader.read(folder)
+        from_ctranslate2.read(folder)
 
 
 def test_an_unknown_tensor_is_named(whole, tmp_path):
     folder = changed(whole, tmp_path, text("decoder/projection/bias"), text("decoder/projection/more"))
     with pytest.raises(ValueError, match=r"decoder\.projection\.more"):
-        reader.read(folder)
+        from_ctranslate2.read(folder)
 
 
 def test_numbers_that_are_not_finite_are_refused(whole, tmp_path):
@@ -269,4 +269,4 @@ def test_numbers_that_are_not_finite_are_refused(whole, tmp_path):
     shutil.copytree(whole, tmp_path / "nan")
     (tmp_path / "nan" / "model.bin").write_bytes(bytes(content))
     with pytest.raises(ValueError, match=r"decoder\.projection\.bias holds values that are not finite"):
-        reader.read(tmp_path / "nan")
+        from_ctranslate2.read(tmp_path / "nan")

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import torch
 
-from clearformer import bundle
-from clearformer.interop import gguf as reader
+from clearformer.folder import bundle
+from clearformer.interop import gguf
 from clearformer.interop.importer import read_checkpoint
 from clearformer.model.build import build
 from clearformer.model.config import AttentionConfig, EmbeddingConfig, PositionConfig
 from clearformer.model.families import llama
 from clearformer.model.weights import weights_of
-from registry_weights import weights
+from support.registry_weights import weights
 
 VOCAB, DIM, HIDDEN, HEADS, GROUPS = 96, 64, 128, 4, 2
 PIECES = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(16)), "▁", "a", "b", "▁a", "ab", "▁ab"]
@@ -132,7 +132,7 @@ class PlainLlama:
 @pytest.mark.parametrize("kind", [None, "F16", "BF16", "Q8_0", "Q4_0", "Q5_1"])
 def test_a_small_model_says_what_the_plain_reference_says(kind, tmp_path):
     path = write(tmp_path / "m.gguf", kind=kind)
-    found = reader.read(path)
+    found = gguf.read(path)
     assert found.aside == {}
     ids = [1, 20, 5, 77, 30, 30, 2]
     with torch.inference_mode():
@@ -141,7 +141,7 @@ def test_a_small_model_says_what_the_plain_reference_says(kind, tmp_path):
 
 
 def test_full_precision_is_read_as_it_is(tmp_path):
-    found = reader.read(write(tmp_path / "m.gguf")).bundle
+    found = gguf.read(write(tmp_path / "m.gguf")).bundle
     written = tensors()
     ours = weights_of(found.model)
     assert np.array_equal(ours["decoder.layers.1.ffn.gate_proj.weight"], written["blk.1.ffn_gate.weight"])
@@ -161,7 +161,7 @@ def test_full_precision_is_read_as_it_is(tmp_path):
 
 def test_the_vocabulary_inside_is_used(tmp_path):
     found = read_checkpoint(write(tmp_path / "m.gguf")).bundle
-    assert reader.can_read(tmp_path / "m.gguf")
+    assert gguf.can_read(tmp_path / "m.gguf")
     tokenizer = found.tokenizer
     assert [tokenizer.piece(number) for number in tokenizer.ids(["ab"], add_special=False)[0]] == ["▁ab"]
     assert tokenizer.decode(tokenizer.ids(["ab ab"], add_special=False)[0]) == "ab ab"
@@ -171,7 +171,7 @@ def test_the_vocabulary_inside_is_used(tmp_path):
 
 
 def test_without_a_vocabulary_the_model_reads_ids(tmp_path):
-    found = reader.read(write(tmp_path / "m.gguf", vocabulary=False))
+    found = gguf.read(write(tmp_path / "m.gguf", vocabulary=False))
     assert found.bundle.tokenizer is None
     assert "no vocabulary" in found.notes[0]
 
@@ -182,7 +182,7 @@ def test_without_a_vocabulary_the_model_reads_ids(tmp_path):
 def test_smollm2_knows_the_capital_of_france():
     """The same greedy tokens as the reference above, which has the weights from the package's own reader."""
     path = weights("smollm2") / "SmolLM2-135M-Instruct.Q4_1.gguf"
-    found = reader.read(path)
+    found = gguf.read(path)
     model, tokenizer = found.bundle.model, found.bundle.tokenizer
     assert found.notes == ()
     assert "im_start" in found.bundle.provenance["chat_template"]
@@ -204,8 +204,8 @@ def test_smollm2_cuts_text_as_its_publishers_do():
     from transformers import AutoTokenizer
 
     path = weights("smollm2") / "SmolLM2-135M-Instruct.Q4_1.gguf"
-    file = reader.File(path)
-    ours, _ = reader._tokenizer(file, llama(vocab_size=49152, dim=576, heads=9))
+    file = gguf.File(path)
+    ours, _ = gguf._tokenizer(file, llama(vocab_size=49152, dim=576, heads=9))
     theirs = AutoTokenizer.from_pretrained(str(path.parent), gguf_file=path.name)
     for text in (
         "Hello world, it's",
@@ -280,10 +280,10 @@ def test_a_hostile_file_is_refused_in_a_sentence_at_once(name, tmp_path):
     content, sentence = HOSTILE[name]
     path = tmp_path / "m.gguf"
     path.write_bytes(content)
-    reader._package()  # importing it is not what the file costs
+    gguf._package()  # importing it is not what the file costs
     tracemalloc.start()
     with pytest.raises(ValueError, match=rf"m\.gguf.*{sentence}") as refused:
-        reader.read(path)
+        gguf.read(path)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 2 * len(content) + (1 << 20)
@@ -307,7 +307,7 @@ def test_a_hostile_file_is_refused_in_a_sentence_at_once(name, tmp_path):
 )
 def test_settings_and_tensors_that_do_not_fit_are_named(choices, sentence, tmp_path):
     with pytest.raises(ValueError, match=sentence):
-        reader.read(write(tmp_path / "m.gguf", **choices))
+        gguf.read(write(tmp_path / "m.gguf", **choices))
 
 
 def test_a_file_that_ends_early_is_refused(tmp_path):
@@ -316,4 +316,4 @@ def test_a_file_that_ends_early_is_refused(tmp_path):
     for share in (0.01, 0.5, 0.999):
         path.write_bytes(content[: int(len(content) * share)])
         with pytest.raises(ValueError, match=r"ends in the middle of|lies outside the file|more than it has room for"):
-            reader.read(path)
+            gguf.read(path)

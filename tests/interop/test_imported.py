@@ -5,7 +5,7 @@ import torch
 
 from clearformer.interop.hf import bert
 from clearformer.interop.imported import assemble
-from clearformer.interop.names import give, link
+from clearformer.interop.renaming import give, link
 from clearformer.model.config import HeadConfig
 from clearformer.model.families import FAMILIES
 from clearformer.model.weights import weights_of

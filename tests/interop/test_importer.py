@@ -2,7 +2,7 @@
 
 import pytest
 
-from clearformer import bundle
+from clearformer.folder import bundle
 from clearformer.interop.importer import import_checkpoint, read_checkpoint
 from interop.folders import bert_folder, edit_json, gpt2_folder
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from clearformer.generator import Generator
+from clearformer.inference.text_generator import TextGenerator
+from clearformer.inference.translation_settings import DecodingConfig
+from clearformer.inference.translator import Translator
 from clearformer.interop.importer import read_checkpoint
 from clearformer.interop.plain_folders import recognise
 from clearformer.model.trace import trace
-from clearformer.translation import DecodingConfig
-from clearformer.translator import Translator
 
 pytestmark = pytest.mark.corpora
 CLOSE = 2e-5
@@ -32,7 +32,7 @@ def golden(folder):
 def test_the_published_story_comes_out_word_for_word(pretrained):
     folder = pretrained / "stories260K"
     expected = golden(folder)
-    generator = Generator(read_checkpoint(folder).bundle)
+    generator = TextGenerator(read_checkpoint(folder).bundle)
     with torch.inference_mode():
         first = generator.model(torch.tensor([expected["start"]]))[0, -1]
     wanted = torch.tensor(expected["logits_after_bos"])

@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 import torch
 
-from clearformer import bundle, storage
-from clearformer.folder import fingerprint, read_description
-from clearformer.interop import to_ctranslate2 as converter
+from clearformer.folder import bundle
+from clearformer.folder.description import fingerprint, read_description
+from clearformer.foundation import storage
+from clearformer.inference.translation_settings import DecodingConfig
+from clearformer.inference.translator import Translator
+from clearformer.interop import to_ctranslate2
 from clearformer.model import families
 from clearformer.model.config import (
     AttentionConfig,
@@ -24,10 +27,8 @@ from clearformer.model.config import (
     PositionConfig,
 )
 from clearformer.model.positions import Sinusoidal, SplitSinusoidal, Tensor2TensorSinusoidal
-from clearformer.text.train import train
-from clearformer.translation import DecodingConfig
-from clearformer.translator import Translator
-from toy_models import decided, small, texts, vocabulary
+from clearformer.text.train_tokenizer import train
+from support.toy_models import decided, small, texts, vocabulary
 
 TOKENIZER = vocabulary()
 SIZES = {"vocab_size": TOKENIZER.vocab_size, "dim": 32, "hidden_dim": 48, "layers": 2, "heads": 4, "init_std": 0.3}
@@ -87,7 +88,7 @@ def made(tmp_path_factory: pytest.TempPathFactory):
         folder = tmp_path_factory.mktemp("made")
         given = decided(config, TOKENIZER)
         bundle.save(given, folder / "model")
-        converter.convert(folder / "model", folder / "fast", **choices)
+        to_ctranslate2.convert(folder / "model", folder / "fast", **choices)
         return given, folder / "fast"
 
     return make
@@ -115,7 +116,7 @@ def test_each_side_may_have_its_own_vocabulary(tmp_path):
     target = train("bpe", ["zwei Hunde spielen im Schnee"] * 5, 290)
     config = transformer(embedding=EmbeddingConfig(tie="output"), target_vocab_size=target.vocab_size)
     bundle.save(decided(config, TOKENIZER, target=target), tmp_path / "model")
-    converter.convert(tmp_path / "model", tmp_path / "fast")
+    to_ctranslate2.convert(tmp_path / "model", tmp_path / "fast")
     assert len(storage.read_json(tmp_path / "fast" / "source_vocabulary.json")) == TOKENIZER.vocab_size
     assert len(storage.read_json(tmp_path / "fast" / "target_vocabulary.json")) == target.vocab_size
 
@@ -142,14 +143,14 @@ REFUSED = {
 @pytest.mark.parametrize("reason", REFUSED)
 def test_what_the_engine_cannot_express_is_refused_by_name(reason):
     with pytest.raises(ValueError, match=f"ctranslate2 cannot run this .*{reason}.*use the torch engine"):
-        converter.check(REFUSED[reason])
+        to_ctranslate2.check(REFUSED[reason])
 
 
 def test_a_refused_model_leaves_nothing_behind(tmp_path):
     given = small(position=at("alibi"))
     bundle.save(given, tmp_path / "model")
     with pytest.raises(ValueError, match="its positions are alibi"):
-        converter.convert(tmp_path / "model", tmp_path / "fast")
+        to_ctranslate2.convert(tmp_path / "model", tmp_path / "fast")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
@@ -195,7 +196,7 @@ def test_no_setting_of_a_model_is_overlooked():
 )
 def test_waves_are_those_of_the_model(kind, scheme):
     expected = scheme(24, 500.0).embed(torch.arange(1000) + 3)
-    found = converter.waves(at(kind, base=500.0, offset=3), 1000, 24)
+    found = to_ctranslate2.waves(at(kind, base=500.0, offset=3), 1000, 24)
     np.testing.assert_allclose(found, expected.numpy(), atol=1e-6)
 
 
@@ -213,21 +214,21 @@ def test_fewer_bits_stay_near(quantization, tolerance, made):
 def test_eight_bits_are_a_quarter_of_the_weights(tmp_path):
     bundle.save(small(dim=256, hidden_dim=1024, heads=8, position=at("rotary")), tmp_path / "model")
     for quantization in ("float32", "int8"):
-        converter.convert(tmp_path / "model", tmp_path / quantization, quantization=quantization)
+        to_ctranslate2.convert(tmp_path / "model", tmp_path / quantization, quantization=quantization)
     sizes = [(tmp_path / name / "model.bin").stat().st_size for name in ("int8", "float32")]
     assert sizes[0] / sizes[1] == pytest.approx(0.26, abs=0.02)
 
 
 def test_an_unknown_quantization_names_the_known_ones(tmp_path):
     with pytest.raises(ValueError, match="there is no quantization 'int4'; choose from float32, int16, int8"):
-        converter.convert(tmp_path, tmp_path / "fast", quantization="int4")
-    assert "int8" in get_args(converter.Quantization)
+        to_ctranslate2.convert(tmp_path, tmp_path / "fast", quantization="int4")
+    assert "int8" in get_args(to_ctranslate2.Quantization)
 
 
 def test_half_precision_weights_are_read_too(tmp_path):
     given = small()
     bundle.save(given, tmp_path / "model", dtype="float16")
-    converter.convert(tmp_path / "model", tmp_path / "fast")
+    to_ctranslate2.convert(tmp_path / "model", tmp_path / "fast")
     translator = Translator(bundle.load(tmp_path / "model"))
     [source] = translator.encode(["two dog"], DecodingConfig())
     [target] = translator.target_tokenizer.ids(["cat"], add_special=False)
@@ -248,7 +249,7 @@ def test_the_folder_is_ours_and_theirs(made):
 
 def test_a_conversion_knows_what_it_was_made_from(tmp_path):
     bundle.save(small(), tmp_path / "model")
-    converter.convert(tmp_path / "model", tmp_path / "fast")
+    to_ctranslate2.convert(tmp_path / "model", tmp_path / "fast")
     assert read_description(tmp_path / "fast")["ctranslate2"]["made_from"] == fingerprint(tmp_path / "model")
 
 
@@ -258,11 +259,11 @@ def test_weights_that_nobody_asked_for_are_named(tmp_path):
     described["model"]["decoder_layers"] = 1
     rewrite(tmp_path / "model", described)
     with pytest.raises(storage.DamagedError, match=r"has decoder\.layers\.1\.\S+.*which config\.json does not ask for"):
-        converter.convert(tmp_path / "model", tmp_path / "fast")
+        to_ctranslate2.convert(tmp_path / "model", tmp_path / "fast")
     described["model"]["decoder_layers"] = 3
     rewrite(tmp_path / "model", described)
     with pytest.raises(storage.DamagedError, match=r"has no decoder\.layers\.2\.\S+, which config\.json asks for"):
-        converter.convert(tmp_path / "model", tmp_path / "fast")
+        to_ctranslate2.convert(tmp_path / "model", tmp_path / "fast")
 
 
 def rewrite(folder: Path, described: dict) -> None:
@@ -280,12 +281,12 @@ def test_a_damaged_folder_is_not_converted(tmp_path):
     path = tmp_path / "model" / "model.safetensors"
     path.write_bytes(path.read_bytes()[:-4] + b"oops")
     with pytest.raises(storage.DamagedError, match=r"model\.safetensors is damaged"):
-        converter.convert(tmp_path / "model", tmp_path / "fast")
+        to_ctranslate2.convert(tmp_path / "model", tmp_path / "fast")
     assert not (tmp_path / "fast").exists()
 
 
 def test_names_are_distinct_and_have_no_spaces():
-    names = converter.token_names(TOKENIZER, TOKENIZER.vocab_size + 3)
+    names = to_ctranslate2.token_names(TOKENIZER, TOKENIZER.vocab_size + 3)
     assert len(set(names)) == len(names) == TOKENIZER.vocab_size + 3
     assert not any(character.isspace() for name in names for character in name)
     assert names[TOKENIZER.eos_id] == "<eos>"
@@ -294,9 +295,9 @@ def test_names_are_distinct_and_have_no_spaces():
 
 def test_more_pieces_than_rows_are_refused():
     with pytest.raises(ValueError, match="pieces, but the model only 10 rows"):
-        converter.token_names(TOKENIZER, 10)
+        to_ctranslate2.token_names(TOKENIZER, 10)
 
 
 def test_sound_is_still_refused_with_a_front_of_its_own():
     config = replace(transformer(), front=FrontConfig(kind="sound"), embedding=EmbeddingConfig(tie="output"))
-    assert converter.reasons_against(config) == ["it reads sound, not tokens"]
+    assert to_ctranslate2.reasons_against(config) == ["it reads sound, not tokens"]

@@ -6,20 +6,20 @@ import pytest
 import torch
 import transformers as hf
 
-from clearformer import bundle
 from clearformer.decoding.beam import beam_search
-from clearformer.decoding.presets import hugging_face
+from clearformer.decoding.dialects import hugging_face
 from clearformer.decoding.rules import Rules
-from clearformer.folder import find_model
+from clearformer.folder import bundle
+from clearformer.folder.description import find_model
+from clearformer.inference.steppers import Seq2SeqStepper, pad_sources
+from clearformer.inference.translation_settings import DecodingConfig
+from clearformer.inference.translator import Translator
 from clearformer.interop.importer import read_checkpoint
 from clearformer.interop.to_hugging_face import architecture, export
 from clearformer.model.config import FrontConfig, HeadConfig, NormConfig, PositionConfig
 from clearformer.model.families import FAMILIES
 from clearformer.model.weights import weights_of
-from clearformer.steppers import Seq2SeqStepper, pad_sources
-from clearformer.text.train import train
-from clearformer.translation import DecodingConfig
-from clearformer.translator import Translator
+from clearformer.text.train_tokenizer import train
 from interop.folders import SIZES, bert_folder, gpt2_folder, model_of
 
 hf.logging.set_verbosity_error()

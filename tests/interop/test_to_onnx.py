@@ -7,16 +7,17 @@ import onnx
 import pytest
 import torch
 
-from clearformer import bundle, storage
-from clearformer.bundle import Bundle
-from clearformer.folder import load_tokenizers, read_description
+from clearformer.folder import bundle
+from clearformer.folder.bundle import Bundle
+from clearformer.folder.description import load_tokenizers, read_description
+from clearformer.foundation import storage
+from clearformer.inference.translation_settings import DecodingConfig
+from clearformer.inference.translator import Translator
 from clearformer.interop import to_onnx
 from clearformer.model import families
 from clearformer.model.build import build
 from clearformer.model.config import AttentionConfig, HeadConfig, NormConfig, PositionConfig
-from clearformer.translation import DecodingConfig
-from clearformer.translator import Translator
-from toy_models import small, texts
+from support.toy_models import small, texts
 
 SIZES = {"vocab_size": 50, "dim": 32, "hidden_dim": 48, "layers": 2, "heads": 4, "init_std": 0.3}
 

@@ -1,7 +1,10 @@
 """Vocabularies of published folders: the same ids as the published tokenizers, on a thousand mixed texts."""
 
 import json
+import os
+import shutil
 import warnings
+from pathlib import Path
 
 import pytest
 import tokenizers
@@ -124,3 +127,43 @@ def test_a_start_outside_the_vocabulary(tmp_path):
     train(tmp_path / "spiece.model", pad_id=0, eos_id=1, unk_id=2, bos_id=-1)
     with pytest.raises(ValueError, match="decoder_start_token_id must be an id"):
         texts_of(tmp_path, "t5", decoder_start_token_id=99_999)
+
+
+# --- the vocabularies that BERT and GPT-2 were published with, and the ids that they give ----------------------------
+
+
+def published(name, family, vocab_size, tmp_path):
+    """One of the published vocabularies in a folder of its own, and the ids that the published program gives."""
+    shared = Path(os.environ["CLEARFORMER_DATA"]) / "tokenizers"
+    for file in (shared / name).glob("*.*"):
+        shutil.copy(file, tmp_path)
+    described = {"model_type": family}
+    golden = json.loads((shared / "golden.json").read_text(encoding="utf-8"))
+    return read(tmp_path, described, FAMILIES[family](vocab_size=vocab_size)).source, golden
+
+
+@pytest.mark.corpora
+def test_bert_reproduces_the_reference_ids(tmp_path):
+    bert, golden = published("bert-base-uncased", "bert", 30_522, tmp_path)
+    for case in golden["bert_base_uncased"]:
+        encoding = bert.encode(case["text"])
+        assert (list(encoding.ids), list(encoding.pieces)) == (case["ids"], case["tokens"]), case["text"]
+
+
+@pytest.mark.corpora
+def test_i_love_nlp(tmp_path):
+    bert, _ = published("bert-base-uncased", "bert", 30_522, tmp_path)
+    assert bert.encode("I love NLP").ids == (101, 1045, 2293, 17953, 2361, 102)
+    assert (bert.pad_id, bert.special_id("mask")) == (0, 103)
+
+
+@pytest.mark.corpora
+def test_gpt2_reproduces_the_reference_ids_and_loses_nothing(tmp_path):
+    gpt2, golden = published("gpt2", "gpt2", 50_257, tmp_path)
+    for case in golden["gpt2"]:
+        encoding = gpt2.encode(case["text"])
+        if "<|endoftext|>" in case["text"]:  # OpenAI's program reads the marker as text, Hugging Face's as the marker
+            assert gpt2.eos_id in encoding.ids
+            continue
+        assert list(encoding.ids) == case["ids"], case["text"]
+        assert gpt2.decode(encoding.ids) == case["text"]

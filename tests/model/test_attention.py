@@ -8,8 +8,8 @@ import torch
 
 from clearformer.model import masks
 from clearformer.model.attention import Additive, Attention, Heads, attend, attend_fused, merge, share, split
+from clearformer.model.attention_context import AttentionContext
 from clearformer.model.positions import Alibi, Buckets, NoPosition, Relative, Rotary, Shaw
-from clearformer.model.view import View
 from model.specimens import close
 
 B, T, S, D, H = 2, 5, 7, 16, 4
@@ -17,7 +17,7 @@ B, T, S, D, H = 2, 5, 7, 16, 4
 
 def places(queries=T, keys=S, mask=None):
     """Queries that stand at the last of the keys' places."""
-    return View(torch.arange(keys - queries, keys)[None], torch.arange(keys)[None], mask=mask)
+    return AttentionContext(torch.arange(keys - queries, keys)[None], torch.arange(keys)[None], mask=mask)
 
 
 def test_shapes():

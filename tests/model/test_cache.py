@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearformer.model.attention import Attention
+from clearformer.model.attention_context import Memory
 from clearformer.model.cache import DecoderCache, FixedCache, GrowingCache
 from clearformer.model.config import AttentionConfig
-from clearformer.model.view import Memory
 from model.specimens import KINDS, MELS, SPEAKERS, VOCAB, WRITERS, close, padded, sentences, specimen
 
 BATCHES = {

@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from clearformer.model.attention import Attention
+from clearformer.model.attention_context import AttentionContext, Memory
 from clearformer.model.layers import (
     BatchNorm,
     DecoderLayer,
@@ -16,14 +17,13 @@ from clearformer.model.layers import (
     post_norm,
     pre_norm,
 )
-from clearformer.model.view import Memory, View
 from model.specimens import close
 
 B, T, D = 3, 5, 8
 
 
 def places(length=T):
-    return View(torch.arange(length)[None], torch.arange(length)[None])
+    return AttentionContext(torch.arange(length)[None], torch.arange(length)[None])
 
 
 def layer_norm():
@@ -43,7 +43,7 @@ def test_shapes():
     decoder = DecoderLayer(
         self_attn=Attention(D, heads=2), cross_attn=Attention(D, heads=2), ffn=FeedForward(D, 12), residual=residual
     )
-    across = View(torch.arange(T)[None], torch.arange(7)[None])
+    across = AttentionContext(torch.arange(T)[None], torch.arange(7)[None])
     assert decoder(x, places(), memory=memory, memory_view=across).shape == (B, T, D)
 
 

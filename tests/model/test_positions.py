@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from clearformer.model.attention_context import AttentionContext
 from clearformer.model.positions import (
     Alibi,
     Buckets,
@@ -17,7 +18,6 @@ from clearformer.model.positions import (
     SplitSinusoidal,
     Tensor2TensorSinusoidal,
 )
-from clearformer.model.view import View
 
 B, H, T, S, K = 2, 4, 5, 7, 8
 WAVES = [Sinusoidal, SplitSinusoidal, Tensor2TensorSinusoidal]
@@ -26,7 +26,7 @@ WAVES = [Sinusoidal, SplitSinusoidal, Tensor2TensorSinusoidal]
 def a_view():
     """Queries that stand at the last places of the keys, rows that differ, as with left padding and a cache."""
     keys = torch.tensor([[0, 1, 2, 3, 4, 5, 6], [0, 0, 0, 1, 2, 3, 4]])
-    return View(keys[:, -T:], keys)
+    return AttentionContext(keys[:, -T:], keys)
 
 
 def test_shapes():
@@ -127,7 +127,7 @@ ROTARY = [
 def turned(scheme, x, place):
     """x: K, as it would stand at a position."""
     at = torch.tensor([[place]])
-    return scheme.rotate_queries(x[None, None, None], View(at, at))[0, 0, 0]
+    return scheme.rotate_queries(x[None, None, None], AttentionContext(at, at))[0, 0, 0]
 
 
 @pytest.mark.parametrize("options", ROTARY)
@@ -176,8 +176,8 @@ def test_rotary_scaling():
 def test_rotary_turns_only_what_is_new():
     """With a cache the keys so far are turned already: the new ones take the positions in view.fresh."""
     keys, scheme, k = torch.arange(6)[None], Rotary(K), torch.randn(1, H, 6, K)
-    whole = scheme.rotate_keys(k, View(keys, keys))
-    last = scheme.rotate_keys(k[:, :, 4:], View(keys[:, 4:], keys, fresh=keys[:, 4:]))
+    whole = scheme.rotate_keys(k, AttentionContext(keys, keys))
+    last = scheme.rotate_keys(k[:, :, 4:], AttentionContext(keys[:, 4:], keys, fresh=keys[:, 4:]))
     torch.testing.assert_close(last, whole[:, :, 4:])
 
 
@@ -213,7 +213,7 @@ def test_alibi_slopes_of_any_number_of_heads(heads):
 
 
 def test_alibi_by_hand():
-    view = View(torch.tensor([[2, 3]]), torch.tensor([[0, 1, 2, 3]]))
+    view = AttentionContext(torch.tensor([[2, 3]]), torch.tensor([[0, 1, 2, 3]]))
     bias = Alibi(2).bias(torch.zeros(1, 2, 2, K), torch.zeros(1, 2, 4, K), view)
     distances = [[2, 1, 0, 1], [3, 2, 1, 0]]
     expected = [[[-slope * distance for distance in row] for row in distances] for slope in (1 / 16, 1 / 256)]
@@ -291,5 +291,5 @@ def test_relative_counts_distances_without_data():
     """On the meta device nobody can ask for the largest distance; the lengths bound it."""
     with torch.device("meta"):
         scheme, places = Relative(16, heads=H, head_dim=K), torch.arange(S)[None]
-        bias = scheme.bias(torch.zeros(B, H, S, K), torch.zeros(B, H, S, K), View(places, places))
+        bias = scheme.bias(torch.zeros(B, H, S, K), torch.zeros(B, H, S, K), AttentionContext(places, places))
     assert bias.shape == (B, H, S, S)

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from clearformer.model.attention import Additive, Attention, attend_fused
+from clearformer.model.attention_context import AttentionContext, Memory
 from clearformer.model.trace import trace
-from clearformer.model.view import Memory, View
 from model.specimens import DIM, HEADS, VOCAB, close, sentences, specimen
 
 TOKENS = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3]])
@@ -46,7 +46,7 @@ def test_a_fused_model_shows_its_weights_on_demand():
 def test_another_scorer_is_seen_as_itself():
     """Additive attention is shown with its own scores, not with dot products."""
     layer = Attention(DIM, heads=HEADS, kernel=Additive(DIM // HEADS))
-    x, view = torch.randn(1, 3, DIM), View(torch.arange(3)[None], torch.arange(3)[None])
+    x, view = torch.randn(1, 3, DIM), AttentionContext(torch.arange(3)[None], torch.arange(3)[None])
     with trace(layer) as seen:
         close(layer(x, view), seen["output"])
     pairs = seen["q"][:, :, :, None] + seen["k"][:, :, None]

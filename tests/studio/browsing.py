@@ -10,7 +10,7 @@ from typing import Any
 from clearformer.serving.server import address_of, open_port, serve
 from clearformer.studio.app import studio_app
 from clearformer.studio.runs import Runs
-from clearformer.studio.subject import Subject
+from clearformer.studio.shown_model import ShownModel
 
 PAGES = ("translate", "walk", "heads", "tree", "training", "model", "positions")
 
@@ -21,7 +21,7 @@ def chromium() -> str | None:
 
 
 @contextmanager
-def serving(subject: Subject, runs: Runs | None = None) -> Iterator[str]:
+def serving(subject: ShownModel, runs: Runs | None = None) -> Iterator[str]:
     """The studio on a free port, in a thread of this process; gives its address."""
     listener, ready = open_port(), threading.Event()
     app = studio_app(subject, runs or Runs([]))

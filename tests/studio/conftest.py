@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from clearformer.bundle import Bundle, save
+from clearformer.folder.bundle import Bundle, save
 from clearformer.model import families
 from clearformer.model.build import build
 from clearformer.model.config import HeadConfig, ModelConfig, NormConfig, PositionConfig
-from clearformer.studio.app import Desk
+from clearformer.studio.app import Handlers
 from clearformer.studio.runs import Runs
-from clearformer.studio.subject import Subject
+from clearformer.studio.shown_model import ShownModel
 from clearformer.text.tokenizer import Tokenizer
-from clearformer.text.train import train
+from clearformer.text.train_tokenizer import train
 
 LINES = ["two dogs play in the snow", "a man reads a book", "the cat sleeps", "a child plays with a dog", "naïve 你好"]
 SIZES = {"dim": 24, "hidden_dim": 40, "layers": 2, "heads": 4}
@@ -62,12 +62,12 @@ def bundles(tokenizer: Tokenizer) -> dict[str, Bundle]:
 
 
 @pytest.fixture(scope="session")
-def desks(bundles: dict[str, Bundle]) -> dict[str, Desk]:
-    return {name: Desk(Subject(bundle, name), Runs([])) for name, bundle in bundles.items()}
+def desks(bundles: dict[str, Bundle]) -> dict[str, Handlers]:
+    return {name: Handlers(ShownModel(bundle, name), Runs([])) for name, bundle in bundles.items()}
 
 
 @pytest.fixture(params=list(CONFIGURATIONS))
-def desk(request: pytest.FixtureRequest, desks: dict[str, Desk]) -> Desk:
+def desk(request: pytest.FixtureRequest, desks: dict[str, Handlers]) -> Handlers:
     """Each of the six in turn."""
     return desks[request.param]
 

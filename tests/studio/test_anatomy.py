@@ -1,13 +1,13 @@
 """What a model is made of."""
 
-from clearformer.model.account import account
+from clearformer.model.cost import count_cost
 from clearformer.studio.anatomy import anatomy, describe, operations_by_part
 
 
 def test_parts_add_up_to_the_whole(desk):
     subject = desk.subject
     parts = anatomy(subject, 16)["parts"]
-    expected = account(subject.config, length=16)
+    expected = count_cost(subject.config, length=16)
     assert sum(part["parameters"] for part in parts) == expected.total
     operations = sum(part["operations"] for part in parts)
     assert operations // 16 == expected.flops_per_token

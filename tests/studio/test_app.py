@@ -14,7 +14,7 @@ from clearformer.model.trace import trace
 from clearformer.serving.guard import Guard
 from clearformer.studio.app import studio_app
 from clearformer.studio.runs import Runs
-from clearformer.studio.subject import Subject
+from clearformer.studio.shown_model import ShownModel
 
 TEXT = {"text": "two dogs play in the snow"}
 SITE = "encoder.layers.0.self_attn"
@@ -23,8 +23,8 @@ SITE = "encoder.layers.0.self_attn"
 @pytest.fixture(scope="module")
 def clients(bundles, folders):
     subjects = {
-        **{name: Subject(bundle, name) for name, bundle in bundles.items()},
-        "mute": Subject.open(folders["mute"]),
+        **{name: ShownModel(bundle, name) for name, bundle in bundles.items()},
+        "mute": ShownModel.open(folders["mute"]),
     }
     apps = {name: Guard(studio_app(subject, Runs([]))) for name, subject in subjects.items()}
     return {

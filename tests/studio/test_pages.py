@@ -10,18 +10,18 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from clearformer.bundle import load
-from clearformer.folder import find_model
+from clearformer.folder.bundle import load
+from clearformer.folder.description import find_model
 from clearformer.interop import to_hugging_face
 from clearformer.interop.importer import import_checkpoint
 from clearformer.model.trace import trace
 from clearformer.studio.app import STATIC
+from clearformer.studio.attention_layers import sites_of
 from clearformer.studio.explain import explain
 from clearformer.studio.requests import CellRequest, Input
 from clearformer.studio.runs import Runs
-from clearformer.studio.sites import sites_of
-from clearformer.studio.subject import Subject
-from clearformer.training.record import METRICS
+from clearformer.studio.shown_model import ShownModel
+from clearformer.training.metrics_log import METRICS
 from interop.folders import bert_folder, gpt2_folder
 from studio.browsing import PAGES, choose, chromium, serving, settled
 
@@ -76,7 +76,7 @@ def run_folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def address(bundles, run_folder):
-    with serving(Subject(bundles["transformer"], "transformer"), Runs([run_folder])) as found:
+    with serving(ShownModel(bundles["transformer"], "transformer"), Runs([run_folder])) as found:
         yield found
 
 
@@ -124,7 +124,7 @@ def read(text: str) -> float:
 @pytest.mark.parametrize("name", ["transformer", "t5", "bert", "llama", "alibi", "shaw"])
 def test_random_cells_show_the_traced_numbers(page, bundles, desks, name):
     """334 cells of each of six configurations, 2,004 in all: shown = traced at shown precision; float64 within 1e-5."""
-    subject = Subject(bundles[name], name)
+    subject = ShownModel(bundles[name], name)
     target = [7, 9, 11, 13] if subject.has_target else []
     look = subject.look(TEXT, target)
     with trace(subject.model) as seen:
@@ -395,7 +395,7 @@ def test_a_server_that_goes_away_is_said_and_can_come_back(page, address):
 
 
 def test_a_model_without_a_tokenizer_reads_numbers(page, folders):
-    with serving(Subject.open(folders["mute"])) as address:
+    with serving(ShownModel.open(folders["mute"])) as address:
         choose(page)
         for name in PAGES:
             page.goto(f"{address}/#/{name}")
@@ -439,7 +439,7 @@ def foreign(folders, tmp_path_factory):
 @pytest.mark.parametrize("name", ["bert", "gpt2", "marian", "stories260K", "albert-rxn", "en-de"])
 def test_every_page_works_on_a_model_that_was_not_made_for_it(page, foreign, name):
     bundle, text = foreign[name]
-    with serving(Subject(bundle, name)) as address:
+    with serving(ShownModel(bundle, name)) as address:
         choose(page)
         page.goto(f"{address}/#/heads")
         page.locator("textarea").fill(text)
@@ -529,7 +529,7 @@ def test_a_page_without_a_server_has_the_same_operands(page, bundles, desks, nam
             head, query, key = (int(generator.integers(size)) for size in sizes)
             request = CellRequest(input=Input(text=TEXT), site=site.name, head=head, query=query, key=key, feature=0)
             served.append(desk.cell(request))
-    with serving(Subject(bundles[name], name)) as address:
+    with serving(ShownModel(bundles[name], name)) as address:
         page.goto(f"{address}/#/model")
         settled(page)
         pairs = page.evaluate(COMPARE_OPERANDS, {"data": json.loads(written[1]), "served": served})
@@ -539,7 +539,7 @@ def test_a_page_without_a_server_has_the_same_operands(page, bundles, desks, nam
 
 
 def test_a_long_input_is_drawn_on_a_canvas_and_can_be_moved(page, bundles):
-    with serving(Subject(bundles["llama"], "llama")) as address:
+    with serving(ShownModel(bundles["llama"], "llama")) as address:
         choose(page)
         page.goto(f"{address}/#/heads")
         page.locator("textarea").fill("dog " * 120)

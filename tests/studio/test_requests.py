@@ -5,7 +5,7 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from clearformer.studio.requests import CellRequest, Input, Settings, TreeRequest, ValuesRequest
+from clearformer.studio.requests import CellRequest, Input, SearchSettings, TreeRequest, ValuesRequest
 
 
 def parse(kind, **fields):
@@ -24,16 +24,16 @@ def test_half_a_surrogate_pair_is_not_text():
 )  # fmt: skip
 def test_settings_have_bounds(fields):
     with pytest.raises(ValidationError):
-        parse(Settings, **fields)
+        parse(SearchSettings, **fields)
 
 
 def test_not_a_number_is_not_a_number():
     with pytest.raises(ValidationError):
-        Settings.model_validate_json('{"alpha": NaN}')
+        SearchSettings.model_validate_json('{"alpha": NaN}')
 
 
 def test_defaults_are_those_of_translate():
-    choices = parse(Settings).choices()
+    choices = parse(SearchSettings).choices()
     assert (choices.beam, choices.penalty, choices.alpha, choices.stop) == (4, "average", 1.0, "full")
 
 

@@ -5,7 +5,7 @@ import io
 import json
 from xml.etree import ElementTree
 
-from clearformer.studio.sheet import Table, box, printable, sheet, words
+from clearformer.studio.sheet import SheetTable, box, printable, sheet, words
 
 
 def test_a_sheet_is_xml_whatever_is_said():
@@ -24,7 +24,7 @@ def test_a_long_title_is_set_smaller():
 
 
 def test_a_table_keeps_every_digit_and_what_is_missing():
-    table = Table(("a", "b"), [(1, 0.1 + 0.2), ("x", None)])
+    table = SheetTable(("a", "b"), [(1, 0.1 + 0.2), ("x", None)])
     assert list(csv.reader(io.StringIO(table.csv()))) == [["a", "b"], ["1", "0.30000000000000004"], ["x", ""]]
     assert json.loads(table.json())["rows"][1] == {"a": "x", "b": None}
 

@@ -9,7 +9,7 @@ from tokenizers import decoders, models, pre_tokenizers, trainers
 from clearformer.studio.spelling import spell
 from clearformer.text.special import SpecialTokens
 from clearformer.text.tokenizer import Tokenizer
-from clearformer.text.train import train
+from clearformer.text.train_tokenizer import train
 
 
 def test_a_space_before_a_word_is_kept_and_marks_its_start(tokenizer):

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
+from clearformer.inference.translator import Translator
 from clearformer.studio.writing import Choices
-from clearformer.translator import Translator
 
 WORDS = ["two", "dogs", "play", "in", "the", "snow", "a", "man", "reads", "book", "cat", "sleeps", "with", "dog"]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from clearformer.text.tokenizer import Tokenizer
-from clearformer.text.train import train
+from clearformer.text.train_tokenizer import train
 
 SENTENCES = [
     "Two dogs play in the snow.",

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from clearformer.text.special import SENTENCE, SpecialTokens
 from clearformer.text.tokenizer import MAX_CHARACTERS, Tokenizer, describe_difference
-from clearformer.text.train import train
+from clearformer.text.train_tokenizer import train
 
 KINDS = ("bpe", "unigram", "character", "byte", "wordpiece")
 LOSSLESS = ("bpe", "unigram", "character", "byte")
@@ -281,7 +281,7 @@ def test_a_fork_after_a_batch_is_silent_and_works(tmp_path):
     script = tmp_path / "fork.py"
     script.write_text(
         "import os, sys\n"
-        "from clearformer.text.train import train\n"
+        "from clearformer.text.train_tokenizer import train\n"
         "tokenizer = train('bpe', ['two dogs play'] * 50, 260)\n"
         "expected = tokenizer.ids(['two dogs'] * 64)\n"
         "child = os.fork()\n"
@@ -298,7 +298,8 @@ def test_a_fork_after_a_batch_is_silent_and_works(tmp_path):
 
 
 def test_importing_text_does_not_import_torch():
-    code = "import sys; import clearformer.text.train, clearformer.text.doctor; sys.exit('torch' in sys.modules)"
+    modules = "clearformer.text.train_tokenizer, clearformer.text.doctor.parallel"
+    code = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["clearformer.run", "torch.utils.tensorboard"])
+PROCESSES.set_forkserver_preload(["clearformer.run.train", "torch.utils.tensorboard"])
 VOCABULARY, ROWS = 4000, 32
 
 
@@ -30,8 +30,8 @@ def _measure(pipe, case) -> None:
     from clearformer.data.collate import collate_pairs
     from clearformer.model.build import build
     from clearformer.model.families import transformer
-    from clearformer.run import foresee_memory, translation_loss
-    from clearformer.training import memory
+    from clearformer.run.train import foresee_memory, translation_loss
+    from clearformer.training import memory_forecast
     from clearformer.training.distributed import Ranks
     from clearformer.training.loop import Loop, Task, TrainingConfig
     from clearformer.training.optimiser import OptimiserConfig
@@ -56,8 +56,8 @@ def _measure(pipe, case) -> None:
     with tempfile.TemporaryDirectory() as folder:
         loop = Loop(build(config), task, settings, lambda step: 1e-4, Path(folder), Ranks())
         found = []
-        real = memory.estimate
-        import clearformer.run as run
+        real = memory_forecast.estimate
+        import clearformer.run.train as run
 
         run.estimate = lambda *arguments: found.append(real(*arguments)) or found[-1]
         foresee_memory(loop)

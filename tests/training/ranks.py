@@ -10,7 +10,7 @@ import torch
 from training.toy import Spelling, letters_at, make_loop
 
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["clearformer.run", "torch.utils.tensorboard"])
+PROCESSES.set_forkserver_preload(["clearformer.run.train", "torch.utils.tensorboard"])
 CHANGES = {"steps": 12, "save_every": 5, "validate_every": 6}
 
 

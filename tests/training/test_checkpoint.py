@@ -3,7 +3,7 @@ import logging
 import pytest
 import torch
 
-from clearformer import storage
+from clearformer.foundation import storage
 from clearformer.training.checkpoint import Checkpoints, finished_weights
 from clearformer.training.optimiser import OptimiserConfig
 from training.toy import Spelling, make_loop

@@ -1,7 +1,7 @@
 import torch
 
 from clearformer.training.distributed import Ranks
-from clearformer.training.record import read_records
+from clearformer.training.metrics_log import read_records
 from training.ranks import CHANGES, Halves, together
 from training.toy import Spelling, make_loop
 

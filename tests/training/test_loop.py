@@ -8,8 +8,8 @@ from safetensors import SafetensorError
 from clearformer.training.distributed import Ranks
 from clearformer.training.loop import Loop, Task, TrainingConfig
 from clearformer.training.loss import cross_entropy
+from clearformer.training.metrics_log import read_records
 from clearformer.training.optimiser import OptimiserConfig
-from clearformer.training.record import read_records
 from clearformer.training.signals import Stop
 from training.toy import Speller, Spelling, letters_at, make_loop
 

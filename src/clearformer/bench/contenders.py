@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from clearformer import settings
-from clearformer.data.fetch import default_cache_dir
+from clearformer.foundation import settings
+from clearformer.foundation.machine import cache_folder
 
 REASON = "setup.json"  # in a peer's environment: null, or why it could not be installed
 
@@ -58,7 +58,7 @@ class Contender:
 
 def environment(name: str) -> Path:
     """Where a peer's own environment is."""
-    return default_cache_dir() / "peers" / name
+    return cache_folder() / "peers" / name
 
 
 def benchmarks_folder() -> Path:

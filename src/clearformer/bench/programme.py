@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from clearformer.bench import limits, report, startup, work
+from clearformer.bench import machine_limits, results_page, startup, work
 from clearformer.bench.contenders import Contender, choose
 from clearformer.bench.race import Runner, Turn, race
-from clearformer.bench.report import Names, Table, tabulate
-from clearformer.data.fetch import default_cache_dir
+from clearformer.bench.results_page import Names, ResultTable, tabulate
+from clearformer.foundation.machine import cache_folder
 
 LIMITS = "limits"
 SIZES = ("tiny", "base")
@@ -28,7 +28,7 @@ SCALED_PEERS = ("transformers", "torch")  # enough lines for a picture
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class BenchSettings:
     """How long and how often."""
 
     threads: int
@@ -54,7 +54,7 @@ class Settings:
 class Results:
     """What the races have brought so far."""
 
-    tables: list[Table] = field(default_factory=list)
+    tables: list[ResultTable] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
     footprints: dict[str, dict[str, Any]] = field(default_factory=dict)
     series: dict[str, dict[str, list[tuple[float, float]]]] = field(default_factory=dict)  # axis -> title -> points
@@ -64,11 +64,15 @@ class Programme:
     """Runs races one after the other and keeps the results."""
 
     def __init__(
-        self, folder: Path | None, known: Mapping[str, Contender], settings: Settings, watch: Callable[[Turn], None]
+        self,
+        folder: Path | None,
+        known: Mapping[str, Contender],
+        settings: BenchSettings,
+        watch: Callable[[Turn], None],
     ) -> None:
         self.folder, self.known, self.settings, self.watch = folder, known, settings, watch
         self.results = Results()
-        self.works = default_cache_dir() / "bench"
+        self.works = cache_folder() / "bench"
 
     def limits(self) -> None:
         """The machine alone."""
@@ -83,11 +87,11 @@ class Programme:
         for size in self.settings.sizes:
             self._train(text, size, {"preset": size}, chosen)
 
-    def _train(self, text: work.Work, case: str, model: Mapping[str, Any], chosen: Sequence[Contender]) -> Table:
+    def _train(self, text: work.Work, case: str, model: Mapping[str, Any], chosen: Sequence[Contender]) -> ResultTable:
         job = work.training_job(text, case, model)
         turns, missing = self._compete(chosen, job)
         operations = work.training_operations(text, work.configuration(text, model))
-        best = report.median_rate(turns, limits.product_case(self.settings.threads))
+        best = results_page.median_rate(turns, machine_limits.product_case(self.settings.threads))
         table = tabulate(
             case,
             [turn for turn in turns if turn.name != LIMITS],
@@ -109,7 +113,7 @@ class Programme:
             turns, missing = self._compete(chosen, job)
             raced = [turn for turn in turns if turn.name != LIMITS]
             beams = {reading.case: reading.facts.get("beam") for turn in raced for reading in turn.readings}
-            best = report.median_rate(turns, limits.product_case(self.settings.threads))
+            best = results_page.median_rate(turns, machine_limits.product_case(self.settings.threads))
             config = work.configuration(text, {"preset": size})
             for case, beam in (beams or {size: None}).items():
                 against: dict[str, Any] = {}
@@ -164,7 +168,7 @@ class Programme:
 
 
 def _limits() -> Runner:
-    return Runner(name=LIMITS, command=(sys.executable, "-m", limits.__name__))
+    return Runner(name=LIMITS, command=(sys.executable, "-m", machine_limits.__name__))
 
 
 def _runner(one: Contender, folder: Path) -> Runner:

@@ -23,7 +23,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from clearformer.bench import machine
+from clearformer.bench import idleness
+from clearformer.foundation.machine import cores
 
 OURS_TO_CHOOSE = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OMP_WAIT_POLICY", "PYTHONPATH")  # not the caller's shell's
 WATCH_SECONDS = 0.2  # how often the memory is looked at
@@ -44,7 +45,7 @@ class Runner:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reading:
+class RaceReading:
     """One measured case."""
 
     case: str
@@ -65,7 +66,7 @@ class Turn:
     """One contender's go: what it measured, or why there is nothing."""
 
     name: str
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[RaceReading, ...] = ()
     failure: str | None = None
     peak_bytes: int | None = None  # resident memory of all its processes at their largest
     others: float | None = None  # cores that other programs used meanwhile
@@ -98,7 +99,7 @@ def race(
 
 def take_turn(runner: Runner, job: Mapping[str, Any], *, limit: float) -> Turn:
     """Start a contender, give it the job, and wait for what it says."""
-    before, used = machine.read_busy(), _processor_seconds()
+    before, used = idleness.read_busy(), _processor_seconds()
     peak: int | None = None
     try:
         with _started(runner, threads=job.get("threads")) as process, _Memory(process.pid) as memory:
@@ -113,11 +114,11 @@ def take_turn(runner: Runner, job: Mapping[str, Any], *, limit: float) -> Turn:
         return Turn(name=runner.name, failure=f"could not be started: {error}")
     except ProtocolError as error:
         return Turn(name=runner.name, failure=str(error), peak_bytes=peak)
-    others = machine.used_by_others(before, machine.read_busy(), _processor_seconds() - used)
+    others = idleness.used_by_others(before, idleness.read_busy(), _processor_seconds() - used)
     return Turn(name=runner.name, readings=readings, peak_bytes=peak, others=others)
 
 
-def parse_readings(text: str) -> tuple[Reading, ...]:
+def parse_readings(text: str) -> tuple[RaceReading, ...]:
     """What a contender wrote, checked: a figure that is not one must not get into a table."""
     readings = tuple(_reading(line) for line in text.splitlines() if line.strip())
     if not readings:
@@ -125,7 +126,7 @@ def parse_readings(text: str) -> tuple[Reading, ...]:
     return readings
 
 
-def _reading(line: str) -> Reading:
+def _reading(line: str) -> RaceReading:
     try:
         values = json.loads(line)
         case, unit = values.pop("case"), values.pop("unit")
@@ -136,7 +137,7 @@ def _reading(line: str) -> Reading:
     for name, value in (("count", count), ("seconds", seconds), ("latency", latency)):
         if value is not None and not (isinstance(value, float | int) and math.isfinite(value) and value > 0):
             raise ProtocolError(f"measured {name} {value} in case {case!r}, which cannot be")
-    return Reading(case=case, unit=unit, count=count, seconds=seconds, latency=latency, facts=values)
+    return RaceReading(case=case, unit=unit, count=count, seconds=seconds, latency=latency, facts=values)
 
 
 def _ending(code: int, complaint: str) -> str:
@@ -177,7 +178,7 @@ def _started(runner: Runner, *, threads: int | None) -> Iterator["subprocess.Pop
 @contextlib.contextmanager
 def _on_cores(count: int | None) -> Iterator[None]:
     """Keep what is started inside to so many processors, where the system lets us."""
-    free = machine.cores()
+    free = cores()
     if count is None or count >= len(free) or not hasattr(os, "sched_setaffinity"):
         yield
         return
@@ -192,7 +193,7 @@ class _Memory:
     """Looks at the memory of a session now and then, as long as the block lasts."""
 
     def __init__(self, session: int) -> None:
-        self.session, self.peak = session, machine.peak_memory(session)
+        self.session, self.peak = session, idleness.peak_memory(session)
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
 
@@ -206,7 +207,7 @@ class _Memory:
 
     def _look(self) -> None:
         while not self._over.wait(WATCH_SECONDS):
-            now = machine.peak_memory(self.session)
+            now = idleness.peak_memory(self.session)
             if now is not None:
                 self.peak = max(self.peak or 0, now)
 

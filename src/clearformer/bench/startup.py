@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from clearformer.bench import footprint, machine
+from clearformer.bench import footprint, idleness
 from clearformer.bench.contenders import Contender
-from clearformer.bench.race import Reading, Turn
+from clearformer.bench.race import RaceReading, Turn
 
 IMPORT, READY, HELP, TRANSLATE = "import", "import of the model", "--help", "one sentence from a cold start"
 
@@ -48,7 +48,7 @@ def take_turn(name: str, case: str, command: Sequence[str], *, limit: float) -> 
     except (subprocess.TimeoutExpired, OSError) as error:
         return Turn(name=name, failure=str(error))
     spent = time.perf_counter() - started
-    return Turn(name=name, readings=(Reading(case=case, unit="starts", count=1, seconds=spent, latency=spent),))
+    return Turn(name=name, readings=(RaceReading(case=case, unit="starts", count=1, seconds=spent, latency=spent),))
 
 
 def race(
@@ -66,7 +66,7 @@ def race(
     turns: dict[str, list[Turn]] = {}
     failed: set[tuple[str, str]] = set()
     for number in range(repeats + 1):
-        before, used, taken = machine.read_busy(), _processor_seconds(), []
+        before, used, taken = idleness.read_busy(), _processor_seconds(), []
         for name, cases in timed.items():
             for case in cases.keys() - {case for who, case in failed if who == name}:
                 turn = take_turn(name, case, cases[case], limit=limit)
@@ -75,7 +75,7 @@ def race(
                 if number > 0 or turn.failure is not None:
                     taken.append((case, turn))
                     watch(turn)
-        others = machine.used_by_others(before, machine.read_busy(), _processor_seconds() - used)
+        others = idleness.used_by_others(before, idleness.read_busy(), _processor_seconds() - used)
         for case, turn in taken:
             turns.setdefault(case, []).append(replace(turn, others=others))
     return turns

@@ -17,18 +17,20 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from clearformer import bundle, run, settings, storage
-from clearformer.bundle import Bundle
 from clearformer.data.batching import BatchingConfig, DataPlan
 from clearformer.data.shards import ShardedPairs
-from clearformer.data.tokenise import Encoder
-from clearformer.model.account import account
+from clearformer.data.tokenise import PairEncoder
+from clearformer.folder import bundle
+from clearformer.folder.bundle import Bundle
+from clearformer.foundation import settings, storage
 from clearformer.model.build import build
 from clearformer.model.config import ModelConfig
-from clearformer.recipe import DataConfig, Recipe, find_recipe, model_config, read_recipe
-from clearformer.text.doctor import read_lines
+from clearformer.model.cost import count_cost
+from clearformer.run import train
+from clearformer.run.recipe import DataConfig, Recipe, find_recipe, model_config, read_recipe
+from clearformer.text.doctor.parallel import read_lines
 from clearformer.text.tokenizer import Tokenizer
-from clearformer.text.train import TokenizerConfig
+from clearformer.text.train_tokenizer import TokenizerConfig
 
 RECIPE = "multi30k-en-de-raw"
 # What everybody does alike, whatever the recipe would rather do.
@@ -92,11 +94,13 @@ def prepared(folder: Path, recipe: Recipe, *, base: Path) -> Work:
     facts = folder / "work.json"
     if not facts.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        run.keep_recipe(_endless(replace(recipe, data=run.seen_from(folder, recipe.data, base))), folder, resume=False)
-        files = run.locate(recipe.data, base)
-        tokenizer, _ = run.vocabularies(recipe, files, folder / "vocabulary", anew=False)
-        encoder = Encoder(source=tokenizer, target=tokenizer, max_len=recipe.data.max_length)
-        corpus = run.prepare_pairs(files.train, folder / "shards", encoder, resume=False, on_progress=lambda *_: None)
+        train.keep_recipe(
+            _endless(replace(recipe, data=train.seen_from(folder, recipe.data, base))), folder, resume=False
+        )
+        files = train.locate(recipe.data, base)
+        tokenizer, _ = train.vocabularies(recipe, files, folder / "vocabulary", anew=False)
+        encoder = PairEncoder(source=tokenizer, target=tokenizer, max_len=recipe.data.max_length)
+        corpus = train.prepare_pairs(files.train, folder / "shards", encoder, resume=False, on_progress=lambda *_: None)
         _write_batches(folder / "batches.npz", corpus, recipe)
         _write_sources(folder, tokenizer, base if recipe.data.corpus is None else files.dev_source.parents[1], recipe)
         storage.write_json(facts, _facts(tokenizer, corpus, recipe))
@@ -192,7 +196,7 @@ def configuration(work: Work, model: Mapping[str, Any]) -> ModelConfig:
 
 def training_operations(work: Work, config: ModelConfig) -> float:
     """Floating-point operations a target token in training: those of the forward pass, and twice as many backward."""
-    return 3.0 * account(config, length=max(1, round(work.target_length))).flops_per_token
+    return 3.0 * count_cost(config, length=max(1, round(work.target_length))).flops_per_token
 
 
 def decoding_operations(work: Work, config: ModelConfig, *, length: int, beam: int) -> float:
@@ -202,7 +206,7 @@ def decoding_operations(work: Work, config: ModelConfig, *, length: int, beam: i
     """
     with np.load(work.folder / "sources.npz") as kept:
         tokens = len(kept["source"]) / len(kept["source_ends"])
-    parts = account(config).parts
+    parts = count_cost(config).parts
     encoder, decoder = (
         sum(count for name, count in parts.items() if name.startswith(f"{stack}.layers"))
         for stack in ("encoder", "decoder")

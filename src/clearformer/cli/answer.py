@@ -19,9 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Answer one question."""
-    from clearformer import bundle
-    from clearformer.folder import find_model
-    from clearformer.understanding import Answerer
+    from clearformer.folder import bundle
+    from clearformer.folder.description import find_model
+    from clearformer.inference.text_readers import Answerer
 
     if (arguments.context is None) == (arguments.input is None):
         raise UsageError("give a context, or a file with it as --input")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from clearformer.cli.usage import UsageError
 
 if TYPE_CHECKING:
-    from clearformer.bench.machine import Moment
+    from clearformer.bench.idleness import Moment
     from clearformer.bench.programme import Programme
     from clearformer.bench.race import Turn
 
@@ -38,12 +38,13 @@ def run(arguments: argparse.Namespace) -> None:
     if unknown := [part for part in parts if part not in PARTS]:
         raise UsageError(f"there is no part called {', '.join(unknown)}; choose from {', '.join(PARTS)}")
 
-    from clearformer.bench import machine
+    from clearformer.bench import idleness
     from clearformer.bench.contenders import benchmarks_folder, read_contenders
-    from clearformer.bench.programme import Programme, Settings
+    from clearformer.bench.programme import BenchSettings, Programme
+    from clearformer.foundation.machine import cores
 
-    settings = Settings(
-        threads=arguments.threads or len(machine.cores()),
+    settings = BenchSettings(
+        threads=arguments.threads or len(cores()),
         seconds=arguments.seconds,
         repeats=arguments.repeats,
         sizes=tuple(arguments.sizes),
@@ -51,7 +52,7 @@ def run(arguments: argparse.Namespace) -> None:
     )
     folder = None if set(parts) == {"limits"} else benchmarks_folder()
     programme = Programme(folder, read_contenders(folder) if folder else {}, settings, _say)
-    moment = machine.look()
+    moment = idleness.look()
     if disturbance := moment.disturbance():
         print(f"warning: {disturbance}; figures of this run are not to be quoted", file=sys.stderr, flush=True)
     for part in PARTS:
@@ -68,11 +69,11 @@ def _say(turn: "Turn") -> None:
 
 def _tell(programme: "Programme", moment: "Moment", arguments: argparse.Namespace) -> None:
     """Print the tables or the JSON, and write both where asked."""
-    from clearformer.bench import machine, report
+    from clearformer.bench import idleness, results_page
 
-    results, processor = programme.results, machine.processor_name()
+    results, processor = programme.results, idleness.processor_name()
     told: dict[str, Any] = {
-        **report.to_json(
+        **results_page.to_json(
             moment=moment,
             processor=processor,
             settings=vars(programme.settings),
@@ -82,8 +83,8 @@ def _tell(programme: "Programme", moment: "Moment", arguments: argparse.Namespac
         "footprints": results.footprints,
         "series": results.series,
     }
-    text = report.to_markdown(results.tables, moment=moment, processor=processor, turns=results.turns)
-    text += report.footprint_table(results.footprints)
+    text = results_page.to_markdown(results.tables, moment=moment, processor=processor, turns=results.turns)
+    text += results_page.footprint_table(results.footprints)
     as_json = json.dumps(told, ensure_ascii=False, indent=1)
     print(as_json if arguments.json else text)
     if arguments.out is not None:
@@ -91,7 +92,7 @@ def _tell(programme: "Programme", moment: "Moment", arguments: argparse.Namespac
 
 
 def _write(folder: Path, as_json: str, text: str, series: dict[str, dict[str, list[tuple[float, float]]]]) -> None:
-    from clearformer.bench.figure import chart
+    from clearformer.figures.plot import chart
 
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "report.json").write_text(as_json + "\n", encoding="utf-8")

@@ -19,9 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Classify line by line."""
-    from clearformer import bundle
-    from clearformer.folder import find_model
-    from clearformer.understanding import Classifier
+    from clearformer.folder import bundle
+    from clearformer.folder.description import find_model
+    from clearformer.inference.text_readers import Classifier
 
     classifier = Classifier(bundle.load(find_model(arguments.model)))
     texts = read_texts(arguments)

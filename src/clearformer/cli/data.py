@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _list(as_json: bool) -> None:
-    from clearformer.data.catalogue import list_corpora
+    from clearformer.data.catalogue.corpora import list_corpora
 
     corpora = list_corpora()
     if as_json:
@@ -40,7 +40,7 @@ def _list(as_json: bool) -> None:
 
 def _get(name: str) -> None:
     from clearformer.cli.progress import progress_bar
-    from clearformer.data.fetch import get
+    from clearformer.data.catalogue.fetch import get
 
     with progress_bar(f"getting {name}") as show:
         folder = get(name, on_progress=show)

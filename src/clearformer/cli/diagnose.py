@@ -17,7 +17,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Examine and print."""
     from clearformer.cli.progress import progress_bar
     from clearformer.diagnosis.examine import diagnose
-    from clearformer.folder import find_model
+    from clearformer.folder.description import find_model
 
     folder = find_model(arguments.folder)
     with progress_bar("translating") as show:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from clearformer.cli.search import add_others
+from clearformer.cli.search_options import add_others
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,8 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the lessons, then train."""
     from clearformer.cli.progress import progress_bar, training_progress
-    from clearformer.distillation import Teachers, distill
-    from clearformer.recipe import find_recipe, read_recipe
+    from clearformer.run.distillation import Teachers, distill
+    from clearformer.run.recipe import find_recipe, read_recipe
 
     path = find_recipe(arguments.words[0])
     recipe = read_recipe(path, arguments.words[1:])

@@ -15,8 +15,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Examine and print; a corpus that cannot be trained on ends with exit code 1."""
-    from clearformer.text.doctor import examine
-    from clearformer.text.overlap import examine_overlap
+    from clearformer.text.doctor.overlap import examine_overlap
+    from clearformer.text.doctor.parallel import examine
 
     reports = [examine(arguments.source, arguments.target)]
     if arguments.test:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from clearformer.cli.search import add_engine, add_others, add_search, search_config
+from clearformer.cli.search_options import add_engine, add_others, add_search, search_config
 from clearformer.cli.usage import UsageError
 
 
@@ -34,8 +34,8 @@ def add_test_set(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Translate, compare, print."""
     from clearformer.cli.progress import progress_bar
-    from clearformer.engines import open_translator
-    from clearformer.evaluation.translation import check_tokeniser, score_translations
+    from clearformer.evaluation.bleu import check_tokeniser, score_translations
+    from clearformer.inference.engines import open_translator
 
     config = search_config(arguments)
     translator = open_translator(arguments.model, arguments.engine, config, others=arguments.others, scores="none")
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def read_test_set(arguments: argparse.Namespace, provenance: dict[str, Any]) -> tuple[list[str], list[str]]:
     """Sentences and their translations by people, as many of one as of the other."""
-    from clearformer.text.doctor import read_lines
+    from clearformer.text.doctor.parallel import read_lines
 
     source, reference = _files(arguments, provenance)
     sources, references = list(read_lines(source)), list(read_lines(reference))
@@ -73,8 +73,8 @@ def read_test_set(arguments: argparse.Namespace, provenance: dict[str, Any]) -> 
 
 def _files(arguments: argparse.Namespace, provenance: dict[str, Any]) -> tuple[Path, Path]:
     if arguments.data:
-        from clearformer.data.catalogue import find_corpus
-        from clearformer.data.fetch import get
+        from clearformer.data.catalogue.corpora import find_corpus
+        from clearformer.data.catalogue.fetch import get
 
         corpus, folder = find_corpus(arguments.data), get(arguments.data)
         languages = [provenance.get(side) for side in ("source_language", "target_language")]

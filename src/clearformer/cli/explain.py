@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from clearformer.cli.usage import UsageError
 
 if TYPE_CHECKING:
-    from clearformer.studio.app import Desk
+    from clearformer.studio.app import Handlers
 
 FIGURES = ("heads", "attention", "alignment", "tree", "positions", "architecture", "curves")
 
@@ -42,12 +42,12 @@ def run(arguments: argparse.Namespace) -> None:
     if missing := [folder for folder in arguments.runs or [] if not folder.is_dir()]:
         raise UsageError(f"--runs {missing[0]} is not a folder")
 
-    from clearformer.folder import find_model
-    from clearformer.studio.app import Desk
+    from clearformer.folder.description import find_model
+    from clearformer.studio.app import Handlers
     from clearformer.studio.runs import Runs
-    from clearformer.studio.subject import Subject
+    from clearformer.studio.shown_model import ShownModel
 
-    desk = Desk(Subject.open(find_model(arguments.model)), Runs(arguments.runs or []))
+    desk = Handlers(ShownModel.open(find_model(arguments.model)), Runs(arguments.runs or []))
     content = _figure(desk, arguments) if arguments.figure else _page(desk, arguments)
     try:
         arguments.out.write_text(content, encoding="utf-8", newline="\n")
@@ -56,18 +56,18 @@ def run(arguments: argparse.Namespace) -> None:
     print(arguments.out)
 
 
-def _page(desk: "Desk", arguments: argparse.Namespace) -> str:
+def _page(desk: "Handlers", arguments: argparse.Namespace) -> str:
     from clearformer.studio.explain import explain
 
     return explain(desk, arguments.text, language=arguments.language)
 
 
-def _figure(desk: "Desk", arguments: argparse.Namespace) -> str:
-    from clearformer.studio import figures
+def _figure(desk: "Handlers", arguments: argparse.Namespace) -> str:
+    from clearformer.studio import named_figures
 
     head = None if arguments.head is None else arguments.head - 1
-    wish = figures.Wish(text=arguments.text or "", site=arguments.site, head=head)
-    figure = figures.FIGURES[arguments.figure](desk, wish)
+    wish = named_figures.Wish(text=arguments.text or "", site=arguments.site, head=head)
+    figure = named_figures.FIGURES[arguments.figure](desk, wish)
     if arguments.out.suffix == ".csv":
         return figure.csv()
     if arguments.out.suffix == ".json":

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Hand the folder to the writer of that format; a family that it does not know is refused before anything else."""
-    from clearformer.folder import find_model
+    from clearformer.folder.description import find_model
 
     if arguments.dir.exists() and (not arguments.dir.is_dir() or any(arguments.dir.iterdir())):
         raise UsageError(f"{arguments.dir} exists and is not empty; name a new folder")

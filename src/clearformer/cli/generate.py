@@ -18,9 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Go on, and show each piece as soon as it is chosen."""
-    from clearformer import bundle
-    from clearformer.folder import find_model
-    from clearformer.generator import GenerationConfig, Generator
+    from clearformer.folder import bundle
+    from clearformer.folder.description import find_model
+    from clearformer.inference.text_generator import GenerationConfig, TextGenerator
 
     config = GenerationConfig(
         max_new=arguments.max_new,
@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> None:
         top_p=arguments.top_p,
         seed=arguments.seed,
     )
-    generator = Generator(bundle.load(find_model(arguments.model)))
+    generator = TextGenerator(bundle.load(find_model(arguments.model)))
     if arguments.json:
         choices = list(generator.choices(generator.encode(arguments.prompt), config))
         tokenizer = generator.tokenizer

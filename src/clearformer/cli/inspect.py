@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from clearformer.cli.usage import UsageError
 
 if TYPE_CHECKING:
-    from clearformer.model.account import Account
     from clearformer.model.config import ModelConfig
+    from clearformer.model.cost import ModelCost
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,10 +21,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Count and print."""
-    from clearformer import settings
-    from clearformer.folder import read_description
-    from clearformer.model.account import account
+    from clearformer.folder.description import read_description
+    from clearformer.foundation import settings
     from clearformer.model.config import ModelConfig
+    from clearformer.model.cost import count_cost
     from clearformer.model.presets import PRESETS, preset
 
     if arguments.length < 1:
@@ -36,14 +36,14 @@ def run(arguments: argparse.Namespace) -> None:
         config = settings.parse(ModelConfig, described["model"], f"{arguments.model}/config.json")
     else:
         raise ValueError(f"{arguments.model} is neither a model folder nor a preset; presets: {', '.join(PRESETS)}")
-    found = account(config, length=arguments.length)
+    found = count_cost(config, length=arguments.length)
     if arguments.json:
         print(json.dumps(_as_json(arguments.model, config, found), indent=2))
     else:
         _print(arguments.model, config, found)
 
 
-def _as_json(name: str, config: "ModelConfig", found: "Account") -> dict[str, Any]:
+def _as_json(name: str, config: "ModelConfig", found: "ModelCost") -> dict[str, Any]:
     return {
         "model": name,
         "family": config.family,
@@ -53,7 +53,7 @@ def _as_json(name: str, config: "ModelConfig", found: "Account") -> dict[str, An
     }
 
 
-def _print(name: str, config: "ModelConfig", found: "Account") -> None:
+def _print(name: str, config: "ModelConfig", found: "ModelCost") -> None:
     from rich.console import Console
     from rich.table import Table
 

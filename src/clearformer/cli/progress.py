@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 if TYPE_CHECKING:
-    from clearformer.run import Watchers
-    from clearformer.training.loop import Report
+    from clearformer.run.train import Watchers
+    from clearformer.training.loop import StepReport
 
 PLAIN_SECONDS = 30.0  # how often a line is written where there is no terminal
 
@@ -36,7 +36,7 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
 @contextmanager
 def training_progress(steps: int) -> Iterator["Watchers"]:
     """Bars for preparing and training, with loss, speed and time left."""
-    from clearformer.run import Watchers
+    from clearformer.run.train import Watchers
 
     with _progress() as bar:
         preparing = bar.add_task("preparing", total=None, note="", visible=False)
@@ -46,7 +46,7 @@ def training_progress(steps: int) -> Iterator["Watchers"]:
         def prepare(done: int, total: int) -> None:
             bar.update(preparing, completed=done, total=total, visible=True)
 
-        def train(report: "Report") -> None:
+        def train(report: "StepReport") -> None:
             nonlocal last
             progress = report.progress
             note = f"loss {progress.smooth_loss or report.loss:.3f}  {speed.of(progress.tokens):,.0f} tokens/s"

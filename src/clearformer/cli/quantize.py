@@ -29,9 +29,9 @@ def run(arguments: argparse.Namespace) -> None:
     """Convert, measure both, keep or refuse, print."""
     from clearformer.cli.evaluate import read_test_set
     from clearformer.cli.progress import progress_bar
-    from clearformer.folder import find_model, read_description
-    from clearformer.quantize import quantize
-    from clearformer.translation import usual_search
+    from clearformer.folder.description import find_model, read_description
+    from clearformer.inference.quantize import quantize
+    from clearformer.inference.translation_settings import usual_search
 
     folder = find_model(arguments.model)
     provenance = read_description(folder).get("provenance", {})
@@ -61,6 +61,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _pairs(files: list[Path] | None) -> tuple[list[str], list[str]] | None:
-    from clearformer.text.doctor import read_lines
+    from clearformer.text.doctor.parallel import read_lines
 
     return None if files is None else (list(read_lines(files[0])), list(read_lines(files[1])))

@@ -15,9 +15,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Score line by line."""
-    from clearformer.data.corpora import ParallelFiles
-    from clearformer.data.sources import scan
-    from clearformer.doorway import load
+    from clearformer.api import load
+    from clearformer.data.file_facts import scan
+    from clearformer.data.readers.parallel import ParallelFiles
 
     lines = [scan(path).lines for path in (arguments.source, arguments.target)]
     if lines[0] != lines[1]:

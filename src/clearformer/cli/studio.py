@@ -19,11 +19,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Load, listen, say where."""
-    from clearformer.folder import find_model
+    from clearformer.folder.description import find_model
     from clearformer.serving.server import address_of, open_port, serve
     from clearformer.studio.app import studio_app
     from clearformer.studio.runs import Runs
-    from clearformer.studio.subject import Subject
+    from clearformer.studio.shown_model import ShownModel
 
     if not 0 <= arguments.port < 65536:
         raise UsageError(f"--port must be between 0 and 65535, not {arguments.port}")
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
     folder = find_model(arguments.model)
     listener = open_port(port=arguments.port)
     address = address_of(listener)
-    app = studio_app(Subject.open(folder), Runs(arguments.runs or _usual_runs(folder)))
+    app = studio_app(ShownModel.open(folder), Runs(arguments.runs or _usual_runs(folder)))
 
     def ready() -> None:
         print(address, flush=True)

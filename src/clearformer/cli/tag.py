@@ -18,9 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Tag text by text; a blank line stands between texts."""
-    from clearformer import bundle
-    from clearformer.folder import find_model
-    from clearformer.understanding import Tagger
+    from clearformer.folder import bundle
+    from clearformer.folder.description import find_model
+    from clearformer.inference.text_readers import Tagger
 
     tagger = Tagger(bundle.load(find_model(arguments.model)))
     for number, text in enumerate(read_texts(arguments)):

@@ -13,7 +13,7 @@ def read_texts(arguments: argparse.Namespace) -> list[str]:
     if arguments.text:
         return list(arguments.text)
     if arguments.input is not None:
-        from clearformer.text.doctor import read_lines
+        from clearformer.text.doctor.parallel import read_lines
 
         return [line for line in read_lines(arguments.input) if line.strip()]
     return [line for line in sys.stdin.read().split("\n") if line.strip()]

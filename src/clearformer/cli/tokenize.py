@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Encode and print."""
-    from clearformer.folder import find_model, load_tokenizers
+    from clearformer.folder.description import find_model, load_tokenizers
 
     source, target = load_tokenizers(find_model(arguments.model))
     found = (target if arguments.target else source).encode(arguments.text)

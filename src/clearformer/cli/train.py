@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from clearformer.cli.usage import UsageError
 
 if TYPE_CHECKING:
-    from clearformer.choose import Choice
-    from clearformer.recipe import Recipe
+    from clearformer.run.recipe import Recipe
+    from clearformer.tasks.automatic.parallel_text import Choice
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _train_recipe(arguments: argparse.Namespace) -> None:
-    from clearformer.recipe import find_recipe, read_recipe, turned_round
+    from clearformer.run.recipe import find_recipe, read_recipe, turned_round
 
     path = find_recipe(arguments.words[0])
     recipe = read_recipe(path, arguments.words[1:])
@@ -54,7 +54,7 @@ def _train_recipe(arguments: argparse.Namespace) -> None:
 
 def _go_on(out: Path) -> None:
     """Resume a run from the recipe that its folder holds."""
-    from clearformer.recipe import read_recipe
+    from clearformer.run.recipe import read_recipe
 
     if not (out / "recipe.toml").exists():
         raise ValueError(f"there is no run in {out} to go on with: it has no recipe.toml")
@@ -69,8 +69,8 @@ def _finish(model: Path) -> None:
 
 def _train_on_files(arguments: argparse.Namespace) -> None:
     """Choose everything, say why, train, and measure on what was held out."""
-    from clearformer.choose import from_files, run_name
-    from clearformer.recipe import read_recipe
+    from clearformer.run.recipe import read_recipe
+    from clearformer.tasks.automatic.parallel_text import from_files, run_name
 
     source, target = arguments.source, arguments.target
     if source is None or target is None:
@@ -93,19 +93,19 @@ def _train_on_files(arguments: argparse.Namespace) -> None:
 
 
 def _train(recipe: "Recipe", out: Path, *, base: Path, resume: bool) -> Path:
-    from clearformer import run as running
     from clearformer.cli.progress import training_progress
+    from clearformer.run import train
 
     with training_progress(recipe.training.steps) as watchers:
-        return running.train(recipe, out, resume=resume, base=base, watchers=watchers)
+        return train.train(recipe, out, resume=resume, base=base, watchers=watchers)
 
 
 def _evaluate(recipe: "Recipe", model: Path, out: Path) -> str:
     """Print the score on the held-out test set; returns its shortest sentence, to try the model with."""
     from clearformer.cli.progress import progress_bar
-    from clearformer.engines import open_translator
-    from clearformer.evaluation.translation import score_translations
-    from clearformer.text.doctor import read_lines
+    from clearformer.evaluation.bleu import score_translations
+    from clearformer.inference.engines import open_translator
+    from clearformer.text.doctor.parallel import read_lines
 
     sources, references = (list(read_lines(out / name)) for name in (recipe.data.test_source, recipe.data.test_target))
     translator = open_translator(model, config=recipe.decoding, scores="none")
@@ -122,14 +122,14 @@ def _evaluate(recipe: "Recipe", model: Path, out: Path) -> str:
 
 
 def _write(recipe: "Recipe", out: Path) -> None:
-    from clearformer import settings
+    from clearformer.foundation import settings
 
     text = settings.to_toml(settings.to_plain(recipe))
     (out / "recipe.toml").write_text(text, encoding="utf-8")
 
 
 def _changes(words: list[str]) -> list["Choice"]:
-    from clearformer.choose import Choice
+    from clearformer.tasks.automatic.parallel_text import Choice
 
     return [Choice(what="changed", value=word, reason="the command line says so") for word in words]
 

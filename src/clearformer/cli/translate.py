@@ -9,13 +9,15 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from clearformer.cli.search import add_engine, add_others, add_search, search_config
+from clearformer.cli.search_options import add_engine, add_others, add_search, search_config
 from clearformer.cli.usage import UsageError
 
 if TYPE_CHECKING:
-    from clearformer.fast import FastTranslator
-    from clearformer.translation import Translation
-    from clearformer.translator import Translator
+    from clearformer.inference.ctranslate2 import CTranslate2Translator
+    from clearformer.inference.translation_settings import Translation
+    from clearformer.inference.translator import Translator
+
+    AnyTranslator = Translator | CTranslate2Translator
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Translate a stream of lines in portions, so that a long file shows results early and needs little memory."""
-    from clearformer.engines import open_translator
+    from clearformer.inference.engines import open_translator
 
     if arguments.text and arguments.input:
         raise UsageError("give sentences or --input, not both")
@@ -54,7 +56,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _present(
-    translator: "Translator | FastTranslator", source: str, found: list["Translation"], arguments: argparse.Namespace
+    translator: "AnyTranslator",
+    source: str,
+    found: list["Translation"],
+    arguments: argparse.Namespace,
 ) -> Iterator[str]:
     if arguments.json:
         entries = [_as_json(translator, source, one, arguments.align) for one in found]
@@ -67,7 +72,7 @@ def _present(
                 yield f"  {target:<16} {looked_at:<16} {share:.0%}"
 
 
-def _as_json(translator: "Translator | FastTranslator", source: str, one: "Translation", align: bool) -> dict[str, Any]:
+def _as_json(translator: "AnyTranslator", source: str, one: "Translation", align: bool) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "text": one.text,
         "score": one.score,
@@ -80,7 +85,7 @@ def _as_json(translator: "Translator | FastTranslator", source: str, one: "Trans
     return entry
 
 
-def _looked(translator: "Translator | FastTranslator", source: str, one: "Translation") -> list[tuple[str, str, float]]:
+def _looked(translator: "AnyTranslator", source: str, one: "Translation") -> list[tuple[str, str, float]]:
     """Each target piece with the source piece that it looked at most, and how much."""
     pieces = [*translator.source_tokenizer.encode(source.strip(), add_special=False).pieces, "·"]
     rows = []
@@ -93,7 +98,7 @@ def _looked(translator: "Translator | FastTranslator", source: str, one: "Transl
 
 def _sentences(arguments: argparse.Namespace) -> Iterable[str]:
     """The sentences, from wherever they come; only a line feed ends a line."""
-    from clearformer.text.doctor import read_lines
+    from clearformer.text.doctor.parallel import read_lines
 
     if arguments.text:
         return list(arguments.text)

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from clearformer.data.pairs import TokenIds
+from clearformer.data.token_pairs import TokenIds
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,8 +24,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from clearformer.data.pairs import SPECIALS_PER_SIDE, TokenIds
-from clearformer.data.sources import sha256_of
+from clearformer.data.file_facts import sha256_of
+from clearformer.data.token_pairs import SPECIALS_PER_SIDE, TokenIds
 
 FORMAT = 1
 MANIFEST = "manifest.json"

@@ -16,7 +16,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from clearformer.data.corpora import Pair
+from clearformer.data.readers.parallel import Pair
 from clearformer.text.scripts import script_of
 
 SCRIPT_PAIRS = 2_000  # pairs of which every letter is looked up; scripts do not change from sentence to sentence

@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearformer.data.corpora import (
+from clearformer.data.file_facts import FileFacts, scan
+from clearformer.data.readers.parallel import (
     CorpusError,
     JoinedFiles,
     Pair,
@@ -32,8 +33,6 @@ from clearformer.data.corpora import (
     Tally,
     unequal_lines,
 )
-from clearformer.data.locks import only_one
-from clearformer.data.pairs import SPECIALS_PER_SIDE
 from clearformer.data.shards import (
     MANIFEST,
     Manifest,
@@ -44,8 +43,10 @@ from clearformer.data.shards import (
     ShardWriter,
     token_type_for,
 )
-from clearformer.data.sources import FileFacts, scan
-from clearformer.text.doctor import Limits, classify_pair
+from clearformer.data.token_pairs import SPECIALS_PER_SIDE
+from clearformer.foundation.locks import only_one
+from clearformer.foundation.machine import cores
+from clearformer.text.doctor.parallel import PairLimits, classify_pair
 from clearformer.text.tokenizer import Tokenizer
 
 log = logging.getLogger(__name__)
@@ -58,12 +59,12 @@ OnProgress = Callable[[int, int], None]  # pairs done, pairs in all
 
 
 @dataclass(frozen=True, kw_only=True)
-class Encoder:
+class PairEncoder:
     """What decides which pairs are kept and which ids they get; it is sent to every process once."""
 
     source: Tokenizer
     target: Tokenizer
-    limits: Limits = field(default_factory=Limits)
+    limits: PairLimits = field(default_factory=PairLimits)
     max_len: int | None = None  # tokens a side, special tokens included; longer pairs are left out and counted
 
     @property
@@ -124,7 +125,7 @@ def prepare(
     corpus: ParallelCorpus,
     folder: Path,
     *,
-    encoder: Encoder,
+    encoder: PairEncoder,
     workers: int | None = None,
     pairs_per_shard: int = 1_000_000,
     on_progress: OnProgress = lambda done, total: None,
@@ -152,17 +153,17 @@ def prepare(
         return ShardedPairs(folder)
 
 
-def encode_all(pairs: Iterator[Pair], encoder: Encoder, workers: int | None = None) -> Iterator[Encoded]:
+def encode_all(pairs: Iterator[Pair], encoder: PairEncoder, workers: int | None = None) -> Iterator[Encoded]:
     """Encode all pairs, chunk by chunk and in order, in `workers` processes (default: one a core)."""
     chunks = iter(lambda: list(islice(pairs, PAIRS_PER_CHUNK)), [])
     head = list(islice(chunks, 2))
-    workers = workers or os.cpu_count() or 1
+    workers = workers or len(cores())
     if workers == 1 or len(head) < 2:  # a single chunk is done before the first process has started
         return map(encoder.encode, chain(head, chunks))
     return _encode_in_processes(chain(head, chunks), encoder, workers)
 
 
-def _encode_in_processes(chunks: Iterable[list[Pair]], encoder: Encoder, workers: int) -> Iterator[Encoded]:
+def _encode_in_processes(chunks: Iterable[list[Pair]], encoder: PairEncoder, workers: int) -> Iterator[Encoded]:
     # Spawned, not forked: a fork copies locks that other threads may hold, and macOS and Windows have no other way.
     pool = ProcessPoolExecutor(
         workers, mp_context=multiprocessing.get_context("spawn"), initializer=_start_process, initargs=(encoder,)
@@ -184,10 +185,10 @@ def _encode_in_processes(chunks: Iterable[list[Pair]], encoder: Encoder, workers
         pool.shutdown(cancel_futures=True)
 
 
-_encoder: Encoder | None = None  # one a process, set when it starts: a chunk then travels without its tokenizers
+_encoder: PairEncoder | None = None  # one a process, set when it starts: a chunk then travels without its tokenizers
 
 
-def _start_process(encoder: Encoder) -> None:
+def _start_process(encoder: PairEncoder) -> None:
     global _encoder
     _encoder = encoder
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # the processes are the parallelism; threads inside would compete

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from clearformer.data.pairs import SPECIALS_PER_SIDE
+from clearformer.data.token_pairs import SPECIALS_PER_SIDE
 
 Symbols = NDArray[np.int64]  # values 0 … symbols - 1, before they become token ids
 

@@ -22,15 +22,15 @@ from torch import Tensor
 
 from clearformer.decoding.candidates import Beam, Candidates, rank
 from clearformer.decoding.hypothesis import Hypothesis
-from clearformer.decoding.limits import Limits
+from clearformer.decoding.length_limits import LengthLimits
 from clearformer.decoding.penalty import Gnmt, LengthPenalty, penalised
 from clearformer.decoding.protocol import S, Stepper
 from clearformer.decoding.ranking import choose
-from clearformer.decoding.record import Step
 from clearformer.decoding.rules import Rules
 from clearformer.decoding.stop import FullBeam, Proved, Standing, StopRule
 from clearformer.decoding.stream import impossible, next_log_probs
 from clearformer.decoding.tree import TreeRecorder
+from clearformer.decoding.tree_recording import Step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,7 @@ def beam_search(
     """
     tokens, state = stepper.start(source)
     device = tokens.device
-    limits = Limits.of(len(tokens), rules, max_len, prefixes)
+    limits = LengthLimits.of(len(tokens), rules, max_len, prefixes)
     finished = _Finished(config, limits)
     beam = Beam.start(len(tokens))
     if recorder is not None:
@@ -132,7 +132,7 @@ def close_ranks(going_on: Tensor) -> Tensor:
 class _Finished:
     """The finished hypotheses of every sentence of the batch and the figures that stop rules look at."""
 
-    def __init__(self, config: BeamConfig, limits: Limits) -> None:
+    def __init__(self, config: BeamConfig, limits: LengthLimits) -> None:
         self._config = config
         # A beam of one is greedy decoding: its only path has ended when it ends. Without this a length penalty would
         # send it on along its second choice.

@@ -10,13 +10,13 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from clearformer.decoding.protocol import State, Stepper
+from clearformer.decoding.protocol import DecodingState, Stepper
 
 
-class States:
+class EnsembleState:
     """What each member remembers."""
 
-    def __init__(self, members: Sequence[State]) -> None:
+    def __init__(self, members: Sequence[DecodingState]) -> None:
         self.members = members
 
     def select(self, rows: Tensor) -> Self:
@@ -29,13 +29,13 @@ class Ensemble:
     def __init__(self, members: Sequence[Stepper[Any]]) -> None:
         self._members = members
 
-    def start(self, source: Any) -> tuple[Tensor, States]:
+    def start(self, source: Any) -> tuple[Tensor, EnsembleState]:
         started = [member.start(source) for member in self._members]
-        return started[0][0], States([state for _, state in started])
+        return started[0][0], EnsembleState([state for _, state in started])
 
-    def step(self, tokens: Tensor, state: States) -> tuple[Tensor, States]:
+    def step(self, tokens: Tensor, state: EnsembleState) -> tuple[Tensor, EnsembleState]:
         taken = [member.step(tokens, own) for member, own in zip(self._members, state.members, strict=True)]
-        return mean_log_probs([logits for logits, _ in taken]), States([own for _, own in taken])
+        return mean_log_probs([logits for logits, _ in taken]), EnsembleState([own for _, own in taken])
 
 
 def mean_log_probs(logits: Sequence[Tensor]) -> Tensor:

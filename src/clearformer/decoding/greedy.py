@@ -9,7 +9,7 @@ from clearformer.decoding.hypothesis import Hypothesis
 from clearformer.decoding.logits import Transform
 from clearformer.decoding.protocol import S, Stepper
 from clearformer.decoding.rules import Rules
-from clearformer.decoding.stream import Choice, collect, stream
+from clearformer.decoding.stream import TokenChoice, collect, stream
 
 
 def stream_greedy(
@@ -21,7 +21,7 @@ def stream_greedy(
     prefixes: Sequence[Sequence[int]] | None = None,
     transforms: Sequence[Transform] = (),
     force_eos: bool = False,
-) -> Iterator[Choice]:
+) -> Iterator[TokenChoice]:
     """Yield the choices as they are made. Of the transforms only a repetition penalty can change which is likeliest."""
 
     def choose(log_probs: Tensor, history: Tensor, rows: Tensor) -> Tensor:

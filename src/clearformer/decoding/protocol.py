@@ -16,7 +16,7 @@ from typing import Any, Protocol, Self, TypeVar
 from torch import Tensor
 
 
-class State(Protocol):
+class DecodingState(Protocol):
     """All that a model remembers about the rows being decoded: caches, memories, masks, position ids."""
 
     def select(self, rows: Tensor) -> Self:
@@ -28,7 +28,7 @@ class State(Protocol):
         ...
 
 
-S = TypeVar("S", bound=State)
+S = TypeVar("S", bound=DecodingState)
 
 
 class Stepper(Protocol[S]):

@@ -16,7 +16,7 @@ from clearformer.decoding.hypothesis import Hypothesis
 from clearformer.decoding.logits import Transform
 from clearformer.decoding.protocol import S, Stepper
 from clearformer.decoding.rules import Rules
-from clearformer.decoding.stream import Choice, collect, stream
+from clearformer.decoding.stream import TokenChoice, collect, stream
 
 
 def stream_sample(
@@ -28,7 +28,7 @@ def stream_sample(
     seeds: Sequence[int],
     prefixes: Sequence[Sequence[int]] | None = None,
     transforms: Sequence[Transform] = (),
-) -> Iterator[Choice]:
+) -> Iterator[TokenChoice]:
     """Yield the choices as they are made; `seeds` holds one number per row, and rows with the same one draw alike."""
     if any(seed < 0 for seed in seeds):
         raise ValueError(f"A sampling seed is {min(seeds)}; seeds must not be negative.")

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from clearformer.decoding.hypothesis import Hypothesis
-from clearformer.decoding.limits import Limits
+from clearformer.decoding.length_limits import LengthLimits
 from clearformer.decoding.protocol import S, Stepper
 from clearformer.decoding.rules import Rules
 
@@ -21,7 +21,7 @@ Chooser = Callable[[Tensor, Tensor, Tensor], Tensor]
 
 
 @dataclass(frozen=True)
-class Choice:
+class TokenChoice:
     """A token the moment it is chosen. The end token is reported too: it is the last choice of its row."""
 
     row: int
@@ -39,13 +39,13 @@ def stream(
     max_len: int | Sequence[int],
     prefixes: Sequence[Sequence[int]] | None = None,
     force_eos: bool = False,
-) -> Iterator[Choice]:
+) -> Iterator[TokenChoice]:
     """Yield every choice, step by step and within a step by row, until each row has ended or is max_len tokens long.
 
     force_eos: a row of the greatest length then has to say the end token, as in beam search.
     """
     tokens, state = stepper.start(source)
-    limits = Limits.of(len(tokens), rules, max_len, prefixes)
+    limits = LengthLimits.of(len(tokens), rules, max_len, prefixes)
     rows = torch.arange(len(tokens))
     history = torch.empty(len(tokens), 0, dtype=torch.int64)
     while len(rows):
@@ -61,7 +61,7 @@ def stream(
         for row, token, log_prob in zip(rows.tolist(), chosen.tolist(), values, strict=True):
             if log_prob == -torch.inf:
                 raise ValueError(impossible(row))
-            yield Choice(row, token, log_prob)
+            yield TokenChoice(row, token, log_prob)
         history = torch.cat([history, chosen.unsqueeze(1)], dim=1)
         going_on = chosen != rules.eos
         if step + 1 >= limits.shortest:
@@ -87,15 +87,15 @@ def impossible(row: int) -> str:
     return f"The model gives sentence {row} probability zero for every token that the rules and the prefix allow."
 
 
-def collect(choices: Iterable[Choice], rules: Rules) -> list[Hypothesis]:
+def collect(choices: Iterable[TokenChoice], rules: Rules) -> list[Hypothesis]:
     """Gather a stream into one hypothesis per row; the score is the plain log-probability."""
-    by_row: dict[int, list[Choice]] = {}
+    by_row: dict[int, list[TokenChoice]] = {}
     for choice in choices:
         by_row.setdefault(choice.row, []).append(choice)
     return [_hypothesis(by_row[row], rules.eos) for row in sorted(by_row)]  # every row chooses at least once
 
 
-def _hypothesis(choices: list[Choice], eos: int) -> Hypothesis:
+def _hypothesis(choices: list[TokenChoice], eos: int) -> Hypothesis:
     log_prob = math.fsum(choice.log_prob for choice in choices)
     return Hypothesis(
         tokens=tuple(choice.token for choice in choices if choice.token != eos),

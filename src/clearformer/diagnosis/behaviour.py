@@ -6,10 +6,10 @@ Lengths and repetitions are counted in the model's own pieces, so that every lan
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clearformer.diagnosis.finding import Finding
-from clearformer.evaluation.translation import quick_bleu, tokenisation
-from clearformer.translation import DecodingConfig, OnProgress
-from clearformer.translator import Translator
+from clearformer.diagnosis.finding import Symptom
+from clearformer.evaluation.bleu import quick_bleu, tokenisation
+from clearformer.inference.translation_settings import DecodingConfig, OnProgress
+from clearformer.inference.translator import Translator
 
 IGNORED = 0.25  # nats a token that the right source is worth; a model that reads gains whole nats
 GAP = 1.0  # nats a token between training and development text
@@ -73,7 +73,7 @@ def observe(
     )
 
 
-def judge_behaviour(behaviour: Behaviour) -> list[Finding]:
+def judge_behaviour(behaviour: Behaviour) -> list[Symptom]:
     """The findings, the gravest first."""
     found = [
         _ignores_the_source(behaviour),
@@ -107,11 +107,11 @@ def copies(sources: Sequence[str], texts: Sequence[str]) -> float:
     return sum(same) / max(1, len(same))
 
 
-def _ignores_the_source(seen: Behaviour) -> Finding | None:
+def _ignores_the_source(seen: Behaviour) -> Symptom | None:
     worth = seen.loss_of_wrong_sources - seen.loss
     if worth >= IGNORED:
         return None
-    return Finding(
+    return Symptom(
         name="ignores-the-source",
         says="the model hardly looks at its source: with another sentence's source it does as well",
         remedy="Check that line n of one file belongs to line n of the other (`clearformer doctor`), or train longer.",
@@ -123,10 +123,10 @@ def _ignores_the_source(seen: Behaviour) -> Finding | None:
     )
 
 
-def _overfits(seen: Behaviour) -> Finding | None:
+def _overfits(seen: Behaviour) -> Symptom | None:
     if seen.training_loss is None or seen.loss - seen.training_loss <= GAP:
         return None
-    return Finding(
+    return Symptom(
         name="overfits",
         says="the model knows its training text far better than this text: it learned by heart, or they differ in kind",
         remedy="More text is the best cure; else more dropout, a smaller model, or fewer steps (training.patience).",
@@ -134,10 +134,10 @@ def _overfits(seen: Behaviour) -> Finding | None:
     )
 
 
-def _repeats(seen: Behaviour) -> Finding | None:
+def _repeats(seen: Behaviour) -> Symptom | None:
     if seen.repetition - seen.repetition_of_people <= REPEATED:
         return None
-    return Finding(
+    return Symptom(
         name="repeats-itself",
         says="the output says the same thing again and again",
         remedy="Train longer or on more text; decoding.no_repeat_ngram = 3 hides the symptom meanwhile.",
@@ -148,11 +148,11 @@ def _repeats(seen: Behaviour) -> Finding | None:
     )
 
 
-def _wrong_length(seen: Behaviour) -> Finding | None:
+def _wrong_length(seen: Behaviour) -> Symptom | None:
     if SHORT <= seen.length_ratio <= LONG:
         return None
     short = seen.length_ratio < SHORT
-    return Finding(
+    return Symptom(
         name="too-short" if short else "too-long",
         says=f"the output is {'much shorter' if short else 'much longer'} than the references",
         remedy="Check the training pairs for cut or joined sentences (`clearformer doctor`: length_ratio); "
@@ -161,10 +161,10 @@ def _wrong_length(seen: Behaviour) -> Finding | None:
     )
 
 
-def _copies_the_source(seen: Behaviour) -> Finding | None:
+def _copies_the_source(seen: Behaviour) -> Symptom | None:
     if seen.copies - seen.copies_of_people <= COPIED:
         return None
-    return Finding(
+    return Symptom(
         name="copies-the-source",
         says="sentences come back untranslated",
         remedy="Remove untranslated pairs from the training text (`clearformer doctor`: copy, identical_files).",

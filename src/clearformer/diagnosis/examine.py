@@ -6,22 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from clearformer import bundle, storage
-from clearformer.bundle import Bundle
 from clearformer.data.shards import ShardedPairs
 from clearformer.diagnosis.behaviour import Pairs, judge_behaviour, observe
-from clearformer.diagnosis.finding import Finding
+from clearformer.diagnosis.finding import Symptom
 from clearformer.diagnosis.history import judge_history, read_history
 from clearformer.diagnosis.text import judge_fit, judge_overlap, judge_tables, measure_fit
-from clearformer.folder import load_tokenizers, read_description
+from clearformer.folder import bundle
+from clearformer.folder.bundle import Bundle
+from clearformer.folder.description import load_tokenizers, read_description
+from clearformer.foundation import storage
+from clearformer.inference.translation_settings import OnProgress
+from clearformer.inference.translator import Translator
 from clearformer.model.build import build
 from clearformer.model.weights import put_weights
-from clearformer.recipe import Recipe, model_config, read_recipe
-from clearformer.run import Files, locate, vocabularies
-from clearformer.text.doctor import read_lines
+from clearformer.run.recipe import Recipe, model_config, read_recipe
+from clearformer.run.train import Files, locate, vocabularies
+from clearformer.text.doctor.parallel import read_lines
 from clearformer.training.checkpoint import Checkpoints, finished_weights
-from clearformer.translation import OnProgress
-from clearformer.translator import Translator
 
 SENTENCES = 200  # enough for shares and means, few enough for a minute
 
@@ -31,7 +32,7 @@ class Diagnosis:
     """What was measured, and what is wrong."""
 
     measures: dict[str, Any]
-    findings: list[Finding]
+    findings: list[Symptom]
 
     def as_plain(self) -> dict[str, Any]:
         """For JSON."""
@@ -110,7 +111,7 @@ def _open(run: Path, recipe: Recipe, files: Files) -> Bundle:
     return Bundle(config=config, model=model, tokenizer=source, target_tokenizer=None if recipe.joint else target)
 
 
-def _refused(model: Path) -> Finding | None:
+def _refused(model: Path) -> Symptom | None:
     """A model that is damaged, or whose vocabulary is not the one it was trained with, does not open: that is it."""
     read_description(model)  # what is no model folder at all is not a patient
     remedy = "Put back the files that were saved with the model."
@@ -118,13 +119,13 @@ def _refused(model: Path) -> Finding | None:
         storage.verify(model)
         load_tokenizers(model)
     except storage.DamagedError as error:
-        return Finding(name="damaged", says=str(error), remedy=remedy)
+        return Symptom(name="damaged", says=str(error), remedy=remedy)
     except ValueError as error:
-        return Finding(name="vocabulary-mismatch", says=str(error), remedy=remedy)
+        return Symptom(name="vocabulary-mismatch", says=str(error), remedy=remedy)
     return None
 
 
-def _check_tables(translator: Translator) -> list[Finding]:
+def _check_tables(translator: Translator) -> list[Symptom]:
     config = translator.bundle.config
     source, target = translator.source_tokenizer.vocab_size, translator.target_tokenizer.vocab_size
     rows = config.target_vocab_size or config.vocab_size
@@ -134,7 +135,7 @@ def _check_tables(translator: Translator) -> list[Finding]:
     ]
 
 
-def _check_fit(translator: Translator, pairs: Pairs, training: Pairs | None) -> list[Finding]:
+def _check_fit(translator: Translator, pairs: Pairs, training: Pairs | None) -> list[Symptom]:
     known = (None, None) if training is None else (training.sources, training.references)
     fits = (
         measure_fit("source", translator.source_tokenizer, pairs.sources, known[0]),
@@ -170,12 +171,12 @@ def _plain(history: Any) -> dict[str, Any]:
     return {name: value for name, value in asdict(history).items() if name not in ("train", "dev")}
 
 
-def _once(findings: list[Finding]) -> list[Finding]:
+def _once(findings: list[Symptom]) -> list[Symptom]:
     """One finding a name: the same trouble seen from two sides is one trouble, with the evidence of both."""
-    merged: dict[str, Finding] = {}
+    merged: dict[str, Symptom] = {}
     for finding in findings:
         before = merged.get(finding.name)
         evidence = {**(before.evidence if before else {}), **finding.evidence}
         first = before or finding
-        merged[finding.name] = Finding(name=first.name, says=first.says, remedy=first.remedy, evidence=evidence)
+        merged[finding.name] = Symptom(name=first.name, says=first.says, remedy=first.remedy, evidence=evidence)
     return list(merged.values())

@@ -6,7 +6,7 @@ Number = float | int | str
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class Symptom:
     """One thing that is wrong. name: stable, for programs; evidence: the numbers that it rests on."""
 
     name: str

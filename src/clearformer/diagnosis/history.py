@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from clearformer import storage
-from clearformer.diagnosis.finding import Finding
+from clearformer.diagnosis.finding import Symptom
+from clearformer.foundation import storage
 from clearformer.training.checkpoint import PROGRESS, Checkpoints, Progress
-from clearformer.training.record import METRICS, read_records
+from clearformer.training.metrics_log import METRICS, read_records
 
 STILL_FALLING = 0.02  # of the loss, over the last tenth of the run: a curve that has flattened falls by less
 ROSE = 0.10  # of the development loss since its lowest point: more than it wavers
@@ -51,19 +51,19 @@ def read_history(run: Path, *, planned: int, tokens_in_corpus: int) -> History:
     )
 
 
-def judge_history(history: History) -> list[Finding]:
+def judge_history(history: History) -> list[Symptom]:
     """The findings, the first cause first."""
     found = [_rate_too_high(history), _too_few_steps(history), _learned_by_heart(history)]
     return [finding for finding in found if finding is not None]
 
 
-def _rate_too_high(history: History) -> Finding | None:
+def _rate_too_high(history: History) -> Symptom | None:
     quarters = _quarters([loss for _, loss in history.train])
     rise = quarters[-1] / min(quarters[:-1]) - 1 if len(quarters) == 4 else 0.0
     skipped = history.skipped / max(1, history.steps)
     if rise <= ROSE_IN_TRAINING and skipped <= SKIPPED and not history.rollbacks:
         return None
-    return Finding(
+    return Symptom(
         name="rate-too-high",
         says="training is not stable: the loss rises, or updates had to be thrown away",
         remedy="Halve training.schedule.peak, lengthen training.schedule.warmup, or set training.optimiser.clip = 1.",
@@ -76,7 +76,7 @@ def _rate_too_high(history: History) -> Finding | None:
     )
 
 
-def _too_few_steps(history: History) -> Finding | None:
+def _too_few_steps(history: History) -> Symptom | None:
     """Stopped early, the text not even read once, or a curve that still points downwards."""
     curve = history.dev if len(history.dev) >= 3 else history.train
     fall = _fall_at_the_end(curve, history.steps)
@@ -90,7 +90,7 @@ def _too_few_steps(history: History) -> Finding | None:
         if unread
         else "the loss was still falling when the run ended"
     )
-    return Finding(
+    return Symptom(
         name="too-few-steps",
         says=f"training was too short: {reason}",
         remedy="Go on with --resume if it was stopped; else raise training.steps, twice as many to begin with.",
@@ -103,7 +103,7 @@ def _too_few_steps(history: History) -> Finding | None:
     )
 
 
-def _learned_by_heart(history: History) -> Finding | None:
+def _learned_by_heart(history: History) -> Symptom | None:
     if len(history.dev) < 3:
         return None
     best_step, best = min(history.dev, key=lambda point: point[1])
@@ -112,7 +112,7 @@ def _learned_by_heart(history: History) -> Finding | None:
     learned_since = not at_best or history.train[-1][1] < at_best[-1]  # or it is not learning that went wrong
     if last <= (1 + ROSE) * best or not learned_since:
         return None
-    return Finding(
+    return Symptom(
         name="overfits",
         says="the development loss rose while training went on: the model learned the text by heart",
         remedy="More text is the best cure; else more dropout, a smaller model, or fewer steps (training.patience).",

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from clearformer.data.corpora import JoinedFiles
-from clearformer.diagnosis.finding import Finding
-from clearformer.run import Files
-from clearformer.text.findings import Kind
+from clearformer.data.readers.parallel import JoinedFiles
+from clearformer.diagnosis.finding import Symptom
+from clearformer.run.train import Files
+from clearformer.text.doctor.findings import Kind
+from clearformer.text.doctor.overlap import examine_overlap
 from clearformer.text.lines import read_quietly
-from clearformer.text.overlap import examine_overlap
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.text.vocabulary import ALL_BYTES
 
@@ -42,12 +42,12 @@ def measure_fit(side: str, tokenizer: Tokenizer, texts: Sequence[str], training:
     )
 
 
-def judge_fit(fit: Fit) -> list[Finding]:
+def judge_fit(fit: Fit) -> list[Symptom]:
     """Missing pieces, or a text of another kind than the vocabulary was learned from."""
     found = []
     if fit.spelled > SPELLED:
         found.append(
-            Finding(
+            Symptom(
                 name="missing-pieces",
                 says=f"the {fit.side} text has characters that the vocabulary lacks and the model has hardly met",
                 remedy="Check that this is the right language; train on text that has them, with a larger vocabulary.",
@@ -57,7 +57,7 @@ def judge_fit(fit: Fit) -> list[Finding]:
     usual = fit.pieces_per_character_in_training
     if usual is not None and fit.pieces_per_character > SPLINTERED * usual:
         found.append(
-            Finding(
+            Symptom(
                 name="vocabulary-mismatch",
                 says=f"the {fit.side} text falls into many more pieces than the training text did",
                 remedy="Give text as in training (language, case, splitting of words), or train on such text.",
@@ -70,12 +70,12 @@ def judge_fit(fit: Fit) -> list[Finding]:
     return found
 
 
-def judge_tables(*, rows: int, pieces: int, side: str) -> list[Finding]:
+def judge_tables(*, rows: int, pieces: int, side: str) -> list[Symptom]:
     """A model has as many rows as its vocabulary has pieces, or one of them is another model's."""
     if rows == pieces:
         return []
     return [
-        Finding(
+        Symptom(
             name="vocabulary-mismatch",
             says=f"the model was built for another {side} vocabulary than the one that lies beside it",
             remedy="Put back the tokenizer that the model was trained with.",
@@ -84,14 +84,14 @@ def judge_tables(*, rows: int, pieces: int, side: str) -> list[Finding]:
     ]
 
 
-def judge_overlap(files: Files) -> list[Finding]:
+def judge_overlap(files: Files) -> list[Symptom]:
     """Pairs of the development set that training has seen."""
     seen = _seen_in_training(files.train, files)
     total = max(1, sum(1 for _ in read_quietly(files.dev_source)))
     if seen <= OVERLAP * total:
         return []
     return [
-        Finding(
+        Symptom(
             name="dev-overlaps-training",
             says="pairs of the development set are also in the training text, so its scores measure memory",
             remedy="Remove them from the training text; `clearformer doctor --test` names the lines.",

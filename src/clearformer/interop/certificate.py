@@ -17,8 +17,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from clearformer.bundle import Bundle
-from clearformer.interop.weights import read_json
+from clearformer.folder.bundle import Bundle
+from clearformer.interop.tensor_files import read_json
 from clearformer.model.config import ModelConfig
 from clearformer.model.trace import trace
 

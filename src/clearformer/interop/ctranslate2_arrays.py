@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from clearformer.interop.binary import BinaryReader
-from clearformer.interop.names import Shape
+from clearformer.interop.renaming import Shape
 
 VERSION = 6
 _TYPES = ("<f4", "<i1", "<i2", "<i4", "<f2", "bfloat16")  # the order is that of the format
@@ -128,7 +128,7 @@ def _text(reader: BinaryReader, what: str) -> str:
         raise ValueError(f"{reader.path}: {what} is not text; get it anew") from None
 
 
-class Split:
+class SplitArrays:
     """The arrays under names with dots, with joined queries, keys and values taken apart.
 
     A bias of the keys that is zero throughout is none: it stands only where a model without one was joined.

@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from clearformer import storage
-from clearformer.bundle import Bundle, Markers
-from clearformer.folder import load_tokenizers
+from clearformer.folder.bundle import Bundle, Markers
+from clearformer.folder.description import load_tokenizers
+from clearformer.foundation import storage
 from clearformer.interop import vocabularies
-from clearformer.interop.ctranslate2_arrays import ModelFile, Split, dotted
+from clearformer.interop.config_keys import MOST, Keys
+from clearformer.interop.ctranslate2_arrays import ModelFile, SplitArrays, dotted
 from clearformer.interop.imported import Imported, assemble
-from clearformer.interop.keys import MOST, Keys
-from clearformer.interop.names import Rule, Table, pairs, under
+from clearformer.interop.renaming import RenamingTable, Rule, pairs, under
+from clearformer.interop.tensor_files import read_json
 from clearformer.interop.to_ctranslate2 import ACTIVATIONS, WAVES, waves
-from clearformer.interop.weights import read_json
 from clearformer.model.config import (
     Activation,
     AttentionConfig,
@@ -80,12 +80,12 @@ def read(folder: Path) -> Imported:
 # ---- what the model is ----------------------------------------------------------------------------------------------
 
 
-def _read_transformer(file: ModelFile, plain: Mapping[str, Any]) -> tuple[ModelConfig, Table, Split]:
+def _read_transformer(file: ModelFile, plain: Mapping[str, Any]) -> tuple[ModelConfig, RenamingTable, SplitArrays]:
     shapes = file.shapes
     facts = _Facts(file)
     vocab, dim = _matrix(file, "encoder/embeddings_0/weight", "encoder/embeddings/weight")
     target_vocab, _ = _matrix(file, "decoder/embeddings/weight")
-    store = Split(file)
+    store = SplitArrays(file)
     heads = facts.whole("encoder/num_heads")
     facts.must("decoder/num_heads", heads)
     pre = bool(facts.both("pre_norm", 1))
@@ -130,7 +130,7 @@ def _read_transformer(file: ModelFile, plain: Mapping[str, Any]) -> tuple[ModelC
     return config, _names(config, store, {**fixed_source, **fixed_target}), store
 
 
-def _read_whisper(file: ModelFile, plain: Mapping[str, Any]) -> tuple[ModelConfig, Table, Split]:
+def _read_whisper(file: ModelFile, plain: Mapping[str, Any]) -> tuple[ModelConfig, RenamingTable, SplitArrays]:
     facts = _Facts(file)
     vocab, dim = _matrix(file, "decoder/embeddings/weight")
     heads = facts.whole("encoder/num_heads")
@@ -142,7 +142,7 @@ def _read_whisper(file: ModelFile, plain: Mapping[str, Any]) -> tuple[ModelConfi
     target_place, _ = _places(file, facts, "decoder", heads)
     if place.kind != "tensor2tensor" or target_place.kind != "learned":
         raise ValueError(f"{file.path}: a Whisper has waves in its encoder and a table in its decoder, this one not")
-    store = Split(file)
+    store = SplitArrays(file)
     convolution = file.shapes.get("encoder/conv1/weight", ())
     if len(convolution) != 3:
         raise ValueError(f"{file.path} has no encoder/conv1/weight, which every Whisper begins with")
@@ -328,7 +328,7 @@ def _layers(file: ModelFile, stack: str) -> int:
 # ---- names ----------------------------------------------------------------------------------------------------------
 
 
-def _names(config: ModelConfig, store: Split, fixed: Mapping[str, Any]) -> Table:
+def _names(config: ModelConfig, store: SplitArrays, fixed: Mapping[str, Any]) -> RenamingTable:
     """Ours and theirs."""
     slot = "before" if config.norm.place == "pre" else "after"
     layer = [
@@ -354,7 +354,7 @@ def _names(config: ModelConfig, store: Split, fixed: Mapping[str, Any]) -> Table
             }
         )
         rules += under(f"{stack}.layers.*", f"{stack}.layer.*", layer)
-    return Table(rules, copies=_copies(config, store, source_table), fixed=dict(fixed))
+    return RenamingTable(rules, copies=_copies(config, store, source_table), fixed=dict(fixed))
 
 
 def _attention(ours: str, theirs: str, slot: str, *, joined: bool) -> list[Rule]:
@@ -365,7 +365,7 @@ def _attention(ours: str, theirs: str, slot: str, *, joined: bool) -> list[Rule]
     return [*rules, Rule(f"{ours}_residual.{slot}", f"{theirs}.layer_norm")]
 
 
-def _copies(config: ModelConfig, store: Split, source_table: str) -> dict[str, str]:
+def _copies(config: ModelConfig, store: SplitArrays, source_table: str) -> dict[str, str]:
     """Arrays that the engine has at every place where they are used, and our model once."""
     source = f"encoder.{source_table}.weight"
     target, output = "decoder.embeddings.weight", "decoder.projection.weight"

@@ -15,13 +15,13 @@ import torch
 from tokenizers import AddedToken, Regex, decoders, models, pre_tokenizers
 from torch import Tensor
 
-from clearformer import storage
-from clearformer.bundle import Bundle
+from clearformer.folder.bundle import Bundle
+from clearformer.foundation import storage
 from clearformer.interop import sentencepiece
 from clearformer.interop.binary import BinaryReader
+from clearformer.interop.config_keys import Keys
 from clearformer.interop.imported import Imported, assemble
-from clearformer.interop.keys import Keys
-from clearformer.interop.names import Shape, Table, pairs, under
+from clearformer.interop.renaming import RenamingTable, Shape, pairs, under
 from clearformer.interop.sentencepiece import Piece, Proto
 from clearformer.model.config import AttentionConfig, EmbeddingConfig, ModelConfig, NormConfig, PositionConfig
 from clearformer.model.families import llama
@@ -257,7 +257,7 @@ def _rows(file: File, name: str) -> int:
     return shape[0]
 
 
-def _names() -> Table:
+def _names() -> RenamingTable:
     layer = pairs(
         {
             "self_attn_residual.before": "attn_norm",
@@ -278,7 +278,7 @@ def _names() -> Table:
             "head.table": "output.weight",
         }
     )
-    return Table([*ends, *under("decoder.layers.*", "blk.*", layer)])
+    return RenamingTable([*ends, *under("decoder.layers.*", "blk.*", layer)])
 
 
 # ---- text -----------------------------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
-from clearformer.bundle import Bundle
-from clearformer.interop.names import Store, Table, bring, check, link
-from clearformer.interop.weights import aligned
+from clearformer.folder.bundle import Bundle
+from clearformer.interop.renaming import RenamingTable, Store, bring, check, link
+from clearformer.interop.tensor_files import aligned
 from clearformer.model.build import build
 from clearformer.model.config import ModelConfig
 from clearformer.model.weights import put_weights, weights_of
@@ -40,7 +40,9 @@ class _Undrawn(TorchFunctionMode):
 _DRAWS = (torch.Tensor.normal_, torch.Tensor.uniform_)
 
 
-def assemble(config: ModelConfig, table: Table, store: Store, prefix: str = "") -> tuple[nn.Module, dict[str, str]]:
+def assemble(
+    config: ModelConfig, table: RenamingTable, store: Store, prefix: str = ""
+) -> tuple[nn.Module, dict[str, str]]:
     """A model with a checkpoint's weights, and what of the checkpoint was left aside.
 
     Names and shapes are compared with a model that has no memory yet, so a configuration that asks for more than the

@@ -9,14 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from clearformer import bundle, storage
-from clearformer.bundle import Bundle
+from clearformer.folder import bundle
+from clearformer.folder.bundle import Bundle
+from clearformer.foundation import storage
 from clearformer.interop import certificate as certificates
 from clearformer.interop import plain_folders, vocabularies
-from clearformer.interop.hf.families import Family, family_of, prefix_of
+from clearformer.interop.config_keys import Keys, label_names
+from clearformer.interop.hf.model_types import Family, family_of, prefix_of
 from clearformer.interop.imported import Imported, assemble
-from clearformer.interop.keys import Keys, label_names
-from clearformer.interop.weights import open_weights, read_json
+from clearformer.interop.tensor_files import open_weights, read_json
 
 log = logging.getLogger(__name__)
 

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from tokenizers import decoders, models, processors
 from torch import Tensor
 
-from clearformer import storage
-from clearformer.bundle import Bundle, Markers
+from clearformer.folder.bundle import Bundle, Markers
+from clearformer.foundation import storage
 from clearformer.interop import sentencepiece
+from clearformer.interop.config_keys import Keys
 from clearformer.interop.imported import Imported, assemble
-from clearformer.interop.keys import Keys
-from clearformer.interop.names import Rule, Shape, Table, pairs, under
+from clearformer.interop.renaming import RenamingTable, Rule, Shape, pairs, under
 from clearformer.interop.sentencepiece import Piece, Proto
-from clearformer.interop.weights import ARRAYS, Arrays, read_json
+from clearformer.interop.tensor_files import ARRAYS, Arrays, read_json
 from clearformer.model.config import (
     AttentionConfig,
     DropoutConfig,
@@ -75,7 +75,7 @@ def read_llama2c(folder: Path) -> Imported:
     rules = [Rule(f"decoder.{ours}", name) for ours, name in (("front.embed.weight", "embed"), ("norm.weight", "norm"))]
     rules += [Rule("head.table", "head")]
     rules += [Rule(f"decoder.layers.*.{ours}.weight", f"{name}.*") for ours, name in _LLAMA2C_LAYER.items()]
-    model, aside = assemble(config, Table(rules, aside={"waves*": "angles that follow from the sizes"}), store)
+    model, aside = assemble(config, RenamingTable(rules, aside={"waves*": "angles that follow from the sizes"}), store)
     found = Bundle(
         config=config,
         model=model,
@@ -270,7 +270,7 @@ def _dotted(name: str) -> str:
     return ".".join([*words[:-1], norm.get(words[-1], words[-1])])
 
 
-def _opennmt_names() -> Table:
+def _opennmt_names() -> RenamingTable:
     self_attention = [
         Rule(tuple(f"self_attn.{part}_proj" for part in "qkv"), "self_attention.linear_0"),
         Rule("self_attn.out_proj", "self_attention.linear_1"),
@@ -289,7 +289,7 @@ def _opennmt_names() -> Table:
     for stack in ("encoder", "decoder"):
         ends += pairs({f"{stack}.front.embed": f"{stack}.embeddings", f"{stack}.norm": f"{stack}.layer_norm"})
         ends += under(f"{stack}.layers.*", f"{stack}.layer.*", [*self_attention, *cross_attention, *ffn])
-    return Table(ends)
+    return RenamingTable(ends)
 
 
 def _characters(path: Path) -> Tokenizer:

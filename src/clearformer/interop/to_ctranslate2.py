@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
-from clearformer import settings, storage
-from clearformer.folder import ENGINE_LAYOUT, fingerprint, load_tokenizers, read_description
+from clearformer.folder.description import ENGINE_LAYOUT, fingerprint, load_tokenizers, read_description
+from clearformer.foundation import settings, storage
 from clearformer.model.config import ModelConfig, PositionConfig
 from clearformer.text.tokenizer import Tokenizer
 

@@ -13,13 +13,13 @@ from typing import Any
 from safetensors.torch import save_file
 from torch import Tensor
 
-from clearformer import bundle as bundles
-from clearformer import settings, storage
-from clearformer.bundle import Bundle, Markers
-from clearformer.interop.hf.families import FAMILIES
+from clearformer.folder import bundle as bundles
+from clearformer.folder.bundle import Bundle, Markers
+from clearformer.foundation import settings, storage
+from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.marian import as_marian
-from clearformer.interop.keys import Keys
-from clearformer.interop.names import give, link
+from clearformer.interop.hf.model_types import FAMILIES
+from clearformer.interop.renaming import give, link
 from clearformer.model.config import ModelConfig
 from clearformer.model.weights import weights_of
 from clearformer.text.special import ROLES

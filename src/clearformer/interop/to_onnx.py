@@ -18,12 +18,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from clearformer import bundle, storage
-from clearformer.folder import load_tokenizers, read_description
+from clearformer.folder import bundle
+from clearformer.folder.description import load_tokenizers, read_description
+from clearformer.foundation import storage
 from clearformer.model.attention import Attention, gather, share, split
+from clearformer.model.attention_context import Memory
 from clearformer.model.cache import FixedCache, Projection
 from clearformer.model.config import ModelConfig
-from clearformer.model.view import Memory
 
 OPSET = 20
 TOLERANCE = 1e-4  # between the graphs and the model, in scores of size ten

@@ -14,10 +14,10 @@ from typing import Any
 import tokenizers
 from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, processors
 
-from clearformer.bundle import Markers
+from clearformer.folder.bundle import Markers
 from clearformer.interop import sentencepiece
-from clearformer.interop.patterns import check_patterns, danger
-from clearformer.interop.weights import read_json
+from clearformer.interop.split_patterns import check_patterns, danger
+from clearformer.interop.tensor_files import read_json
 from clearformer.model.config import ModelConfig
 from clearformer.text.special import ROLES, SpecialTokens
 from clearformer.text.tokenizer import Kind, Tokenizer

@@ -14,12 +14,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from clearformer.model import masks, short
+from clearformer.model import masks
+from clearformer.model.attention_context import AttentionContext
 from clearformer.model.cache import LayerCache
 from clearformer.model.dropout import drop
+from clearformer.model.fast import short_attention
 from clearformer.model.positions import NoPosition
 from clearformer.model.trace import note, notes_of
-from clearformer.model.view import View
 
 Notes = Callable[[str, Tensor], None]
 
@@ -98,8 +99,8 @@ def attend_fused(
         # A single query is no faster there, and each thread's scratch memory lies differently: a row's last bits would
         # depend on its place in the batch. And there is no fused kernel that drops weights.
         return attend(q, k, v, mask=mask, bias=bias, scale=scale, dropout=dropout)
-    if bias is None and short.suits(q, k):
-        return short.attend_short(q, k, v, mask=mask, scale=scale)
+    if bias is None and short_attention.suits(q, k):
+        return short_attention.attend_short(q, k, v, mask=mask, scale=scale)
     if bias is not None:
         allowed = torch.ones((), dtype=torch.bool, device=q.device) if mask is None else mask
         mask = bias.to(q.dtype).masked_fill(~allowed, -math.inf)
@@ -196,7 +197,7 @@ class Attention(nn.Module):
         self.kernel, self.scale, self.dropout = kernel, scale, dropout
 
     def forward(
-        self, x: Tensor, view: View, *, context: Tensor | None = None, cache: LayerCache | None = None
+        self, x: Tensor, view: AttentionContext, *, context: Tensor | None = None, cache: LayerCache | None = None
     ) -> Tensor:
         """x: B T D; context: B S D; view: where they stand and who may look. Returns B T D."""
         source = x if context is None else context
@@ -212,7 +213,7 @@ class Attention(nn.Module):
         note(self, "output", output)
         return output
 
-    def gather(self, q: Tensor, k: Tensor, v: Tensor, view: View) -> Tensor:
+    def gather(self, q: Tensor, k: Tensor, v: Tensor, view: AttentionContext) -> Tensor:
         """Attend with the kernel of this layer, or, while somebody looks, with the readable one, which has weights."""
         bias = self.position.bias(q, k, view)
         dropout = self.dropout if self.training else 0.0

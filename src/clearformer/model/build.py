@@ -15,15 +15,21 @@ from torch import Tensor, nn
 
 from clearformer.model import heads, positions
 from clearformer.model.attention import Attention, Heads
-from clearformer.model.autoencoder import CodeFrontend, SequenceAutoencoder, VectorAutoencoder
-from clearformer.model.config import ModelConfig, PositionConfig
-from clearformer.model.convolution import (
+from clearformer.model.baselines.autoencoder import CodeFrontend, SequenceAutoencoder, VectorAutoencoder
+from clearformer.model.baselines.convolution import (
     ConvolutionalDecoder,
     ConvolutionalDecoderLayer,
     ConvolutionalEncoder,
     ConvolutionalEncoderLayer,
     HopAttention,
 )
+from clearformer.model.baselines.recurrent import (
+    AdditiveAttention,
+    AttentiveDecoder,
+    PlainDecoder,
+    RecurrentEncoder,
+)
+from clearformer.model.config import ModelConfig, PositionConfig
 from clearformer.model.frontends import PatchFrontend, SoundFrontend, TokenFrontend
 from clearformer.model.init import initialise
 from clearformer.model.layers import (
@@ -35,12 +41,6 @@ from clearformer.model.layers import (
     Residual,
     post_norm,
     pre_norm,
-)
-from clearformer.model.recurrent import (
-    AdditiveAttention,
-    AttentiveDecoder,
-    PlainDecoder,
-    RecurrentEncoder,
 )
 from clearformer.model.transformer import Decoder, DecoderOnly, Encoder, EncoderDecoder, EncoderOnly
 

@@ -10,10 +10,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from clearformer.model.attention_context import check_keep, position_ids
 from clearformer.model.dropout import Dropout
 from clearformer.model.positions import NoPosition
 from clearformer.model.trace import note
-from clearformer.model.view import check_keep, number
 
 
 class Embedded(NamedTuple):
@@ -68,7 +68,7 @@ class TokenFrontend(nn.Module):
         if keep is not None:
             check_keep(keep, tokens.shape)
         if positions is None:
-            positions = number(tokens.shape, keep, device=tokens.device)
+            positions = position_ids(tokens.shape, keep, device=tokens.device)
         x = self.look_up(tokens)
         x = add_place(self, x, self.position.embed(positions))
         if self.type_embed is not None:
@@ -163,7 +163,7 @@ class PatchFrontend(nn.Module):
         if keep is not None:
             check_keep(keep, x.shape[:2])
         if positions is None:
-            positions = number(x.shape[:2], None, device=x.device)
+            positions = position_ids(x.shape[:2], None, device=x.device)
         x = add_place(self, x, self.position.embed(positions))
         x = self.dropout(x)
         note(self, "output", x)
@@ -195,7 +195,7 @@ class SoundFrontend(nn.Module):
         x = F.gelu(self.halve(x)).mT
         note(self, "embeddings", x)
         if positions is None:
-            positions = number(x.shape[:2], keep, device=x.device)
+            positions = position_ids(x.shape[:2], keep, device=x.device)
         x = add_place(self, x, self.position.embed(positions))
         x = self.dropout(x)
         note(self, "output", x)

@@ -10,10 +10,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from clearformer.model.attention import Attention
+from clearformer.model.attention_context import AttentionContext, Memory
 from clearformer.model.cache import FixedCache, GrowingCache
 from clearformer.model.dropout import Dropout
 from clearformer.model.trace import note
-from clearformer.model.view import Memory, View
 
 Activation = Callable[[Tensor], Tensor]
 Norm = Callable[[], nn.Module]
@@ -112,7 +112,7 @@ class EncoderLayer(nn.Module):
         self.self_attn, self.self_attn_residual = self_attn, residual()
         self.ffn, self.ffn_residual = ffn, residual()
 
-    def forward(self, x: Tensor, view: View) -> Tensor:
+    def forward(self, x: Tensor, view: AttentionContext) -> Tensor:
         """x: B T D; returns B T D."""
         x = self.self_attn_residual(x, lambda y: self.self_attn(y, view))
         x = self.ffn_residual(x, self.ffn)
@@ -140,10 +140,10 @@ class DecoderLayer(nn.Module):
     def forward(
         self,
         x: Tensor,
-        view: View,
+        view: AttentionContext,
         *,
         memory: Memory | None = None,
-        memory_view: View | None = None,
+        memory_view: AttentionContext | None = None,
         caches: tuple[GrowingCache, FixedCache] | None = None,
         past: Tensor | None = None,
     ) -> Tensor:

@@ -13,7 +13,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from clearformer.model.view import View
+from clearformer.model.attention_context import AttentionContext
 
 
 class NoPosition(nn.Module):
@@ -23,15 +23,15 @@ class NoPosition(nn.Module):
         """What to add to the embeddings. positions: B T; returns B T D."""
         return None
 
-    def rotate_queries(self, q: Tensor, view: View) -> Tensor:
+    def rotate_queries(self, q: Tensor, view: AttentionContext) -> Tensor:
         """Turn the queries. q: B H T K."""
         return q
 
-    def rotate_keys(self, k: Tensor, view: View) -> Tensor:
+    def rotate_keys(self, k: Tensor, view: AttentionContext) -> Tensor:
         """Turn the keys that are new in this call. k: B G S K."""
         return k
 
-    def bias(self, q: Tensor, k: Tensor, view: View) -> Tensor | None:
+    def bias(self, q: Tensor, k: Tensor, view: AttentionContext) -> Tensor | None:
         """What to add to the scaled scores; broadcasts to B H T S."""
         return None
 
@@ -129,10 +129,10 @@ class Rotary(NoPosition):
         angles = positions[..., None].double() / self.stretch * torch.pow(self.base, -exponent)
         return angles.cos().float()[:, None], angles.sin().float()[:, None]
 
-    def rotate_queries(self, q: Tensor, view: View) -> Tensor:
+    def rotate_queries(self, q: Tensor, view: AttentionContext) -> Tensor:
         return self.rotate(q, *view.once((self, "queries"), lambda: self.turn(view.queries)))
 
-    def rotate_keys(self, k: Tensor, view: View) -> Tensor:
+    def rotate_keys(self, k: Tensor, view: AttentionContext) -> Tensor:
         return self.rotate(k, *view.once((self, "keys"), lambda: self.turn(view.fresh)))
 
     def rotate(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
@@ -160,7 +160,7 @@ class Alibi(NoPosition):
         exponents += [8 * (2 * i + 1) / (2 * power) for i in range(self.heads - power)]
         return torch.pow(2.0, -torch.tensor(exponents, device=device, dtype=torch.float32))
 
-    def bias(self, q: Tensor, k: Tensor, view: View) -> Tensor:
+    def bias(self, q: Tensor, k: Tensor, view: AttentionContext) -> Tensor:
         def penalty() -> Tensor:
             return -self.slopes(q.device)[:, None, None] * view.distances()[:, None].abs()  # B H T S
 
@@ -192,7 +192,7 @@ class Buckets(NoPosition):
         wide = (exact + (scale * (count - exact)).long()).clamp(max=count - 1)
         return start + torch.where(distances < exact, distances, wide)
 
-    def bias(self, q: Tensor, k: Tensor, view: View) -> Tensor:
+    def bias(self, q: Tensor, k: Tensor, view: AttentionContext) -> Tensor:
         def look_up() -> Tensor:
             table: Tensor = self.table(self.bucket(view.distances()))
             return table.permute(0, 3, 1, 2)  # B T S H -> B H T S
@@ -212,7 +212,7 @@ class Shaw(NoPosition):
         self.max_distance = max_distance
         self.table = nn.Embedding(2 * max_distance + 1, head_dim)
 
-    def bias(self, q: Tensor, k: Tensor, view: View) -> Tensor:
+    def bias(self, q: Tensor, k: Tensor, view: AttentionContext) -> Tensor:
         reach = self.max_distance
         index = view.once((self, "index"), lambda: view.distances().clamp(-reach, reach)[:, None] + reach)  # B 1 T S
         return _pick(q @ self.table.weight.mT / math.sqrt(q.size(-1)), index)
@@ -230,7 +230,7 @@ class Relative(NoPosition):
         self.content_bias = nn.Parameter(torch.zeros(heads, head_dim))  # u
         self.distance_bias = nn.Parameter(torch.zeros(heads, head_dim))  # v
 
-    def bias(self, q: Tensor, k: Tensor, view: View) -> Tensor:
+    def bias(self, q: Tensor, k: Tensor, view: AttentionContext) -> Tensor:
         low, high = view.once((self, "range"), lambda: _range(view))
         steps = torch.arange(low, high + 1, device=q.device)
         waves = view.once((self, "waves"), lambda: self.waves.embed(steps))  # N D, one row a distance
@@ -248,7 +248,7 @@ def _pick(by_distance: Tensor, index: Tensor) -> Tensor:
     return by_distance.gather(-1, index.expand(batch, heads, queries, index.size(-1)))
 
 
-def _range(view: View) -> tuple[int, int]:
+def _range(view: AttentionContext) -> tuple[int, int]:
     """The smallest and largest distance that occurs. Without data (meta device) the widest that the lengths allow."""
     if view.queries.is_meta:
         return 1 - view.keys.size(1), view.keys.size(1) - 1

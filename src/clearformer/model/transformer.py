@@ -9,11 +9,11 @@ import torch
 from torch import Tensor, nn
 
 from clearformer.model import masks
+from clearformer.model.attention_context import AttentionContext, Memory, position_ids
 from clearformer.model.cache import Cache, DecoderCache
 from clearformer.model.layers import DecoderLayer, EncoderLayer
-from clearformer.model.recall import SegmentMemory
+from clearformer.model.segment_memory import SegmentMemory
 from clearformer.model.trace import note
-from clearformer.model.view import Memory, View, number
 
 
 class Encoder(nn.Module):
@@ -36,14 +36,14 @@ class Encoder(nn.Module):
     ) -> Memory:
         """inputs: what the front end takes (tokens: B T). keep: B T, True = real. segments: B T for packed rows."""
         if positions is None and segments is not None:
-            positions = number(segments.shape, keep, segments=segments, device=segments.device)
+            positions = position_ids(segments.shape, keep, segments=segments, device=segments.device)
         extra = {} if types is None else {"types": types}
         x, keep, positions = self.front(inputs, keep, positions, **extra)
         mask = masks.both(
             None if keep is None else masks.padding(keep),
             None if segments is None else masks.packed(segments, segments),
         )
-        view = View(positions, positions, mask=mask)
+        view = AttentionContext(positions, positions, mask=mask)
         for layer in self.layers:
             x = layer(x, view)
         x = self.norm(x)
@@ -80,7 +80,7 @@ class Decoder(nn.Module):
         past = cache if cache is not None else recall
         start = 0 if past is None else past.next_position()
         if positions is None:
-            positions = number(tokens.shape, keep, start, segments=segments, device=tokens.device)
+            positions = position_ids(tokens.shape, keep, start, segments=segments, device=tokens.device)
         x, keep, positions = self.front(tokens, keep, positions)
         keys, key_keep = (positions, keep) if past is None else past.place(positions, keep)
         fresh = keys if cache is None else positions  # a cache holds the other keys projected, a recall does not
@@ -101,7 +101,7 @@ class Decoder(nn.Module):
 
     def look_back(
         self, positions: Tensor, keys: Tensor, fresh: Tensor, keep: Tensor | None, segments: Tensor | None
-    ) -> View:
+    ) -> AttentionContext:
         """Each query sees the keys up to its own slot, that are real, near enough and of its own segment."""
         new, total = positions.size(1), keys.size(1)
         mask = masks.both(
@@ -110,10 +110,10 @@ class Decoder(nn.Module):
             None if keep is None else masks.padding(keep),
             None if segments is None else masks.packed(segments, segments),
         )
-        return View(positions, keys, fresh=fresh, mask=mask)
+        return AttentionContext(positions, keys, fresh=fresh, mask=mask)
 
 
-def look_across(positions: Tensor, memory: Memory, segments: Tensor | None) -> View:
+def look_across(positions: Tensor, memory: Memory, segments: Tensor | None) -> AttentionContext:
     """Each query sees the whole memory, as far as it is real and of the query's own segment."""
     if segments is not None and memory.segments is None:
         raise ValueError("the target is packed but the source is not; give the encoder its segments too")
@@ -124,7 +124,7 @@ def look_across(positions: Tensor, memory: Memory, segments: Tensor | None) -> V
         None if segments is None or memory.segments is None else masks.packed(segments, memory.segments),
     )
     keys = torch.arange(memory.states.size(1), device=positions.device)[None]
-    return View(positions, keys, mask=mask)
+    return AttentionContext(positions, keys, mask=mask)
 
 
 class EncoderDecoder(nn.Module):

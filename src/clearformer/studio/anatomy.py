@@ -8,16 +8,16 @@ import torch
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from clearformer import settings
-from clearformer.model.account import parameters_by_part
+from clearformer.foundation import settings
 from clearformer.model.attention import Attention, attend
 from clearformer.model.build import build
 from clearformer.model.config import ModelConfig
-from clearformer.studio.sites import sites_of
-from clearformer.studio.subject import Subject
+from clearformer.model.cost import parameters_by_part
+from clearformer.studio.attention_layers import sites_of
+from clearformer.studio.shown_model import ShownModel
 
 
-def describe(subject: Subject, task: str) -> dict[str, Any]:
+def describe(subject: ShownModel, task: str) -> dict[str, Any]:
     """What every page needs to know of the model."""
     config = subject.config
     return {
@@ -39,7 +39,7 @@ def describe(subject: Subject, task: str) -> dict[str, Any]:
     }
 
 
-def anatomy(subject: Subject, length: int) -> dict[str, Any]:
+def anatomy(subject: ShownModel, length: int) -> dict[str, Any]:
     """Parameters and operations by part, for an input of this length."""
     operations = operations_by_part(subject.config, length) if subject.reads_tokens else {}
     parameters = parameters_by_part(subject.model)

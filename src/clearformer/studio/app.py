@@ -19,14 +19,14 @@ from clearformer.serving.assets import Assets
 from clearformer.serving.refusal import Refused
 from clearformer.studio import requests as asked
 from clearformer.studio.anatomy import anatomy, describe
+from clearformer.studio.attention_layers import Site, sites_of
 from clearformer.studio.cell import cell
+from clearformer.studio.head_patterns import pattern
 from clearformer.studio.packing import pack, pack_shades
-from clearformer.studio.patterns import pattern
 from clearformer.studio.runs import Runs
 from clearformer.studio.schemes import Sizes, schemes
-from clearformer.studio.seen import Seen
-from clearformer.studio.sites import Site, sites_of
-from clearformer.studio.subject import Look, Subject
+from clearformer.studio.shown_model import Look, ShownModel
+from clearformer.studio.trace_cache import TraceCache
 from clearformer.studio.writing import Writer
 
 STATIC = Path(str(resources.files("clearformer.studio") / "static"))
@@ -34,10 +34,10 @@ THUMBNAIL = 40  # cells along a side of a small picture, at most
 MAX_NUMBERS = 4_000_000  # in one answer
 
 
-def studio_app(subject: Subject, runs: Runs) -> FastAPI:
+def studio_app(subject: ShownModel, runs: Runs) -> FastAPI:
     """Pages and answers for one model and some training runs."""
     app = new_app(Assets(STATIC))
-    desk = Desk(subject, runs)
+    desk = Handlers(subject, runs)
     app.get("/api/model")(desk.model)
     app.get("/api/anatomy")(desk.anatomy)
     app.post("/api/translate")(desk.translate)
@@ -54,16 +54,16 @@ def studio_app(subject: Subject, runs: Runs) -> FastAPI:
     return app
 
 
-class Desk:
+class Handlers:
     """Where questions about one model are answered."""
 
-    def __init__(self, subject: Subject, runs: Runs) -> None:
+    def __init__(self, subject: ShownModel, runs: Runs) -> None:
         self.subject, self.runs = subject, runs
         self._turns = Turns()
-        self.seen = Seen(subject, self._turns)
+        self.seen = TraceCache(subject, self._turns)
         self.writer = Writer(subject, self.seen, self._turns)
         self.sites = {site.name: site for site in sites_of(subject.model)}
-        self._checkpoint: tuple[tuple[int, int], Desk] | None = None
+        self._checkpoint: tuple[tuple[int, int], Handlers] | None = None
 
     # --- the model ---------------------------------------------------------------------------------------------------
 
@@ -169,7 +169,7 @@ class Desk:
         """Heads of one sentence, as they were at a checkpoint."""
         key = (request.run, request.step)
         if self._checkpoint is None or self._checkpoint[0] != key:
-            self._checkpoint = (key, Desk(self.runs.subject(*key), self.runs))
+            self._checkpoint = (key, Handlers(self.runs.subject(*key), self.runs))
         desk = self._checkpoint[1]
         given = asked.Input(text=request.text, target=request.target)
         look = desk.look(given)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from clearformer.studio.sheet import ACCENT, HEADER, INK, LINE, SOFT, TINT, Table, box, sheet, words
+from clearformer.studio.sheet import ACCENT, HEADER, INK, LINE, SOFT, TINT, SheetTable, box, sheet, words
 
 WIDTH, HEIGHT, GAP, ASIDE = 260.0, 46.0, 12.0, 90.0
 KINDS = {"self": "self-attention", "masked": "masked self-attention", "cross": "cross-attention"}
@@ -16,10 +16,10 @@ class Blueprint:
     def __init__(self, model: dict[str, Any], parts: list[dict[str, Any]]) -> None:
         self.model, self.parts, self.config = model, parts, model["config"]
 
-    def table(self) -> Table:
+    def table(self) -> SheetTable:
         """One row a part: parameters, and operations of one forward pass."""
         rows = [(part["name"], part["parameters"], part["operations"]) for part in self.parts]
-        return Table(("part", "parameters", "operations"), rows)
+        return SheetTable(("part", "parameters", "operations"), rows)
 
     def csv(self) -> str:
         return self.table().csv()

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from clearformer.studio.sheet import ACCENT, HEADER, INK, LINE, SOFT, TINT, Table, box, sheet, words
+from clearformer.studio.sheet import ACCENT, HEADER, INK, LINE, SOFT, TINT, SheetTable, box, sheet, words
 
 COLUMN, ROW, WIDTH, HEIGHT, LETTERS = 132.0, 24.0, 104.0, 20.0, 9
 # What went on or could have: the others were cut as soon as they were made.
@@ -32,7 +32,7 @@ class Branches:
             self._best.add(best)
             best = nodes[best]["parent"]
 
-    def table(self) -> Table:
+    def table(self) -> SheetTable:
         """One row a candidate."""
         names = ("node", "parent", "step", "token", "token_log_prob", "log_prob", "divisor", "score", "fate")
         rows = [
@@ -43,7 +43,7 @@ class Branches:
             )
             for node in self.nodes
         ]
-        return Table(names, rows)
+        return SheetTable(names, rows)
 
     def csv(self) -> str:
         return self.table().csv()

@@ -13,13 +13,13 @@ from clearformer.model.attention import Attention, split
 from clearformer.model.layers import BatchNorm, Residual
 from clearformer.model.positions import Rotary
 from clearformer.serving.refusal import Refused
+from clearformer.studio.attention_layers import Site, input_of
 from clearformer.studio.packing import pack
-from clearformer.studio.seen import Seen, Values
-from clearformer.studio.sites import Site, input_of
-from clearformer.studio.subject import Look
+from clearformer.studio.shown_model import Look
+from clearformer.studio.trace_cache import TraceCache, Values
 
 
-def cell(seen: Seen, look: Look, site: Site, *, head: int, query: int, key: int, feature: int) -> dict[str, Any]:
+def cell(seen: TraceCache, look: Look, site: Site, *, head: int, query: int, key: int, feature: int) -> dict[str, Any]:
     """The operands of weights[head, query, key], of the head's output and of one feature of the layer's output."""
     attention, residual = _parts(seen, site)
     values = _values(seen, look, site)
@@ -44,7 +44,7 @@ def cell(seen: Seen, look: Look, site: Site, *, head: int, query: int, key: int,
     return found
 
 
-def all_cells(seen: Seen, look: Look, site: Site, *, feature: int = 0) -> dict[str, Any]:
+def all_cells(seen: TraceCache, look: Look, site: Site, *, feature: int = 0) -> dict[str, Any]:
     """What `cell` needs besides the recorded values, for every cell of a site: a page without a server has both."""
     attention, residual = _parts(seen, site)
     place, norm = _norm(residual)
@@ -65,7 +65,7 @@ def all_cells(seen: Seen, look: Look, site: Site, *, feature: int = 0) -> dict[s
     return found
 
 
-def _parts(seen: Seen, site: Site) -> tuple[Attention, Residual]:
+def _parts(seen: TraceCache, site: Site) -> tuple[Attention, Residual]:
     if not site.exact:
         told = "{site} does not score by dot products, so there is no such arithmetic to show"
         raise Refused("additive", told, site=site.name)
@@ -76,7 +76,7 @@ def _parts(seen: Seen, site: Site) -> tuple[Attention, Residual]:
     return attention, residual
 
 
-def _values(seen: Seen, look: Look, site: Site) -> Values:
+def _values(seen: TraceCache, look: Look, site: Site) -> Values:
     return seen.values(look, [f"{site.name}.*", f"{site.name}_residual.*", input_of(site)])
 
 

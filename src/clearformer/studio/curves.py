@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from clearformer.studio.sheet import HEADER, INK, LINE, Table, sheet, words
+from clearformer.studio.sheet import HEADER, INK, LINE, SheetTable, sheet, words
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 460.0, 220.0, 60.0, 16.0, 30.0, 36.0
 ACROSS = 2
@@ -29,7 +29,7 @@ class Curves:
         if not self.quantities:
             raise ValueError("nothing was recorded yet; let the run take a few steps")
 
-    def table(self) -> Table:
+    def table(self) -> SheetTable:
         """One row a point."""
         rows = [
             (name, quantity, step, float(value))
@@ -37,7 +37,7 @@ class Curves:
             for quantity in self.quantities
             for step, value in run.get(quantity, ())
         ]
-        return Table(("run", "quantity", "step", "value"), rows)
+        return SheetTable(("run", "quantity", "step", "value"), rows)
 
     def csv(self) -> str:
         return self.table().csv()

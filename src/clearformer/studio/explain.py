@@ -2,17 +2,17 @@
 
 from typing import Any, Literal
 
-from clearformer.studio.app import STATIC, Desk
+from clearformer.studio.app import STATIC, Handlers
 from clearformer.studio.cell import all_cells
 from clearformer.studio.onefile import one_page
 from clearformer.studio.packing import pack
 from clearformer.studio.requests import Input
-from clearformer.studio.subject import check_length
+from clearformer.studio.shown_model import check_length
 
 MAX_TOKENS = 96  # every value of every layer goes into the file
 
 
-def explain(desk: Desk, text: str, *, language: Literal["en", "zh"] = "en") -> str:
+def explain(desk: Handlers, text: str, *, language: Literal["en", "zh"] = "en") -> str:
     """One HTML file: the pages' own code, and the answers that it would have asked the server for."""
     given = Input(text=text)
     look = desk.look(given)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from clearformer.studio.sheet import HEADER, Table, sheet, words
+from clearformer.studio.sheet import HEADER, SheetTable, sheet, words
 
 SEQUENTIAL = ((255, 255, 255), (222, 207, 240), (151, 108, 202), (61, 22, 112))
 DIVERGING = ((22, 88, 150), (140, 190, 222), (252, 252, 250), (240, 165, 120), (165, 42, 20))
@@ -42,7 +42,7 @@ class Matrices:
             for row, values in enumerate(panel.values.tolist())
             for column, value in enumerate(values)
         ]
-        return Table(("figure", "row", "column", "row_name", "column_name", "value"), rows).csv()
+        return SheetTable(("figure", "row", "column", "row_name", "column_name", "value"), rows).csv()
 
     def json(self) -> str:
         """The same, nested."""

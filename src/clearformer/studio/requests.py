@@ -33,7 +33,7 @@ class Input(_Request):
     target: Annotated[list[Id], Field(max_length=4096)] | None = None
 
 
-class Settings(_Request):
+class SearchSettings(_Request):
     """How to write."""
 
     method: Literal["beam", "greedy", "sampling"] = "beam"
@@ -55,7 +55,7 @@ class TranslateRequest(_Request):
     """ids: of an alternative that is to be shown in full."""
 
     text: Text
-    settings: Settings = Settings()
+    settings: SearchSettings = SearchSettings()
     ids: Annotated[list[Id], Field(max_length=4096)] | None = None
 
 
@@ -63,7 +63,7 @@ class TreeRequest(_Request):
     """prefix: tokens that the search is made to begin with."""
 
     text: Text
-    settings: Settings = Settings()
+    settings: SearchSettings = SearchSettings()
     prefix: Annotated[list[Id], Field(max_length=512)] = []
 
 

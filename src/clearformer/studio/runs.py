@@ -8,16 +8,17 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from clearformer import bundle, settings, storage
-from clearformer.bundle import Bundle
+from clearformer.folder import bundle
+from clearformer.folder.bundle import Bundle
+from clearformer.foundation import settings, storage
 from clearformer.model.build import build
 from clearformer.model.weights import put_weights
-from clearformer.recipe import Recipe, model_config
+from clearformer.run.recipe import Recipe, model_config
 from clearformer.serving.refusal import Refused
-from clearformer.studio.subject import Subject
+from clearformer.studio.shown_model import ShownModel
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.training.checkpoint import Checkpoints, finished_weights
-from clearformer.training.record import METRICS, read_records
+from clearformer.training.metrics_log import METRICS, read_records
 
 POINTS = 1500  # of a curve: more than a screen has pixels
 
@@ -57,7 +58,7 @@ class Runs:
             "checkpoints": Checkpoints(folder / "checkpoints", keep=1).steps(),
         }
 
-    def subject(self, number: int, step: int) -> Subject:
+    def subject(self, number: int, step: int) -> ShownModel:
         """The model as it was at a checkpoint."""
         folder = self._folder(number)
         checkpoints = Checkpoints(folder / "checkpoints", keep=1)
@@ -65,7 +66,7 @@ class Runs:
             raise Refused("checkpoint", "{run} has no checkpoint of step {step} any more", run=folder.name, step=step)
         made = _bundle_of(folder)
         put_weights(made.model, finished_weights(checkpoints.path(step)))
-        return Subject(made, f"{folder.name} · {step}")
+        return ShownModel(made, f"{folder.name} · {step}")
 
     def _folder(self, number: int) -> Path:
         folders = self.folders()

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from clearformer.model.positions import Alibi, Buckets, Learned, Rotary, Sinusoidal
 from clearformer.studio.packing import pack
-from clearformer.studio.subject import Subject
+from clearformer.studio.shown_model import ShownModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class Sizes:
 
 
 @torch.inference_mode()
-def schemes(sizes: Sizes, subject: Subject | None = None) -> dict[str, Any]:
+def schemes(sizes: Sizes, subject: ShownModel | None = None) -> dict[str, Any]:
     """Matrices, similarities by distance, angles, slopes and buckets; and the model's own table, if it has one."""
     waves = Sinusoidal(sizes.dim).embed(torch.arange(sizes.length))
     steps = torch.arange(sizes.length)
@@ -60,7 +60,7 @@ def _rotary(sizes: Sizes, steps: Tensor) -> dict[str, Any]:
     }
 
 
-def _own(subject: Subject, sizes: Sizes) -> dict[str, Any] | None:
+def _own(subject: ShownModel, sizes: Sizes) -> dict[str, Any] | None:
     """What the model itself learned about positions: a table of vectors, or a bias for each bucket."""
     for name, module in subject.model.named_modules():
         if isinstance(module, Learned):

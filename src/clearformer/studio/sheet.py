@@ -24,7 +24,7 @@ class Figure(Protocol):
 
 
 @dataclass(frozen=True)
-class Table:
+class SheetTable:
     """Numbers with the names of their columns."""
 
     columns: Sequence[str]

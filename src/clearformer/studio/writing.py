@@ -19,17 +19,17 @@ from clearformer.decoding.ranking import top
 from clearformer.decoding.rules import Rules
 from clearformer.decoding.sampling import sample
 from clearformer.decoding.tree import BeamTree, Fate, Node, TreeRecorder
-from clearformer.generator import DecoderStepper
+from clearformer.inference.steppers import pad_sources, stepper_for
+from clearformer.inference.text_generator import DecoderStepper
+from clearformer.inference.translation_settings import DecodingConfig
+from clearformer.inference.translator import beam_config
 from clearformer.serving.admission import Turns
 from clearformer.serving.refusal import Refused
-from clearformer.steppers import pad_sources, stepper_for
+from clearformer.studio.attention_layers import sites_of
 from clearformer.studio.packing import pack
-from clearformer.studio.seen import Seen
-from clearformer.studio.sites import sites_of
+from clearformer.studio.shown_model import ShownModel, check_length
 from clearformer.studio.spelling import spell
-from clearformer.studio.subject import Subject, check_length
-from clearformer.translation import DecodingConfig
-from clearformer.translator import beam_config
+from clearformer.studio.trace_cache import TraceCache
 
 MAX_SEARCHED = 256  # tokens of a source: a search takes time with every token that it writes
 CHOICES = 5  # likeliest tokens shown for each step
@@ -59,7 +59,7 @@ class Choices:
 class Writer:
     """A subject that writes. Answers are plain data, ready for JSON."""
 
-    def __init__(self, subject: Subject, seen: Seen, turns: Turns) -> None:
+    def __init__(self, subject: ShownModel, seen: TraceCache, turns: Turns) -> None:
         self.subject, self._seen, self._turns = subject, seen, turns
         self._stepper: Any = None  # an encoder–decoder's, made when it is first needed
         self._answers: dict[tuple[tuple[int, ...], Choices], list[Hypothesis]] = {}

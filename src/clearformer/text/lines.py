@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from clearformer.text.findings import Finding, Kind, Severity, excerpt
+from clearformer.text.doctor.findings import Finding, Kind, Severity, excerpt
 
 # What a reader tells about a file: kind, line (None: the whole file), detail, the text of the line, how many lines.
 Notice = Callable[[Kind, int | None, str, str, int], None]

@@ -57,7 +57,7 @@ class Encoding:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair(Encoding):
+class EncodedPair(Encoding):
     """Two texts as one input. types: BERT's segment of each piece; second: whether it is of the second text."""
 
     types: tuple[int, ...]
@@ -104,12 +104,12 @@ class Tokenizer:
         self._check_text(text)
         return _encoding(self._engine.encode(text, add_special_tokens=add_special))
 
-    def encode_pair(self, first: str, second: str) -> Pair:
+    def encode_pair(self, first: str, second: str) -> EncodedPair:
         """Two texts with the kind's markers around and between them; offsets are positions in the text of each."""
         self._check_text(first)
         self._check_text(second)
         found = self._engine.encode(first, second)
-        return Pair(
+        return EncodedPair(
             tuple(found.ids),
             tuple(found.tokens),
             tuple(found.offsets),

@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from clearformer import storage
+from clearformer.foundation import storage
 from clearformer.model.weights import put_weights, weights_of
 from clearformer.training.muon import Muon
 from clearformer.training.optimiser import MovingAverage

@@ -15,13 +15,13 @@ from typing import Generic, Literal, TypeVar
 import torch
 from torch import nn
 
-from clearformer import storage
+from clearformer.foundation import storage
 from clearformer.training.checkpoint import Checkpoints, Progress, Training
 from clearformer.training.distributed import Ranks
-from clearformer.training.lanes import Lanes, count_lanes
 from clearformer.training.loss import Loss
+from clearformer.training.metrics_log import MetricsLog
 from clearformer.training.optimiser import MovingAverage, OptimiserConfig, make_optimiser
-from clearformer.training.record import Record
+from clearformer.training.replicas import Replicas, count_replicas
 from clearformer.training.schedule import Schedule, ScheduleConfig
 from clearformer.training.signals import Stop
 
@@ -82,7 +82,7 @@ class Task(Generic[B]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report:
+class StepReport:
     """What a watcher (a progress bar) is told after each step."""
 
     progress: Progress
@@ -102,13 +102,13 @@ class Loop(Generic[B]):
         optimiser = make_optimiser(model, config.optimiser)
         ema = MovingAverage(model, config.optimiser.ema) if config.optimiser.ema else None
         self.training = Training(model, optimiser, Progress(), ema)
-        lanes = config.lanes or count_lanes(torch.get_num_threads(), config.batch_tokens, ranks=ranks.count)
-        self.lanes: Lanes[B] | None = Lanes(model, lanes) if task.split is not None and lanes > 1 else None
+        lanes = config.lanes or count_replicas(torch.get_num_threads(), config.batch_tokens, ranks=ranks.count)
+        self.lanes: Replicas[B] | None = Replicas(model, lanes) if task.split is not None and lanes > 1 else None
         self.checkpoints = Checkpoints(
             folder / "checkpoints", keep=max(config.keep, config.average), planned=self.planned
         )
         self._saved: int | None = None  # the step of the checkpoint written or read last
-        self._record: Record | None = None
+        self._record: MetricsLog | None = None
         if ranks.first:
             storage.sweep(folder / "checkpoints")
 
@@ -128,12 +128,12 @@ class Loop(Generic[B]):
             self.checkpoints.tidy(self.training.progress)
         return self.training.progress.step
 
-    def run(self, *, watch: Callable[[Report], None] = lambda report: None, stop: Stop | None = None) -> Progress:
+    def run(self, *, watch: Callable[[StepReport], None] = lambda report: None, stop: Stop | None = None) -> Progress:
         """Train to the last step, an early stop, or a signal; the last state is always saved."""
         stop = stop if stop is not None else Stop()
         if self.ranks.first:
             progress = self.training.progress
-            self._record = Record(self.folder, keep=progress.records, step=progress.step)
+            self._record = MetricsLog(self.folder, keep=progress.records, step=progress.step)
         try:
             if self._saved is None:  # step 0, so that even the first steps can be gone back to
                 self.save()
@@ -151,7 +151,7 @@ class Loop(Generic[B]):
         progress = self.training.progress
         return progress.step >= self.config.steps or 0 < self.config.patience <= progress.stale
 
-    def advance(self, watch: Callable[[Report], None]) -> None:
+    def advance(self, watch: Callable[[StepReport], None]) -> None:
         """Try one update; if it was made, do what is due at the step that it reached."""
         started, before = time.perf_counter(), self.training.progress.step
         loss, tokens = self.update()
@@ -310,8 +310,8 @@ class Loop(Generic[B]):
             progress.stale += 1
         self.write("validation", **scores)
 
-    def report(self, loss: float, speed: float) -> Report:
+    def report(self, loss: float, speed: float) -> StepReport:
         """The present state for whoever watches."""
         progress = self.training.progress
         rate = self.schedule(max(1, progress.step))
-        return Report(progress=progress, steps=self.config.steps, loss=loss, rate=rate, tokens_per_second=speed)
+        return StepReport(progress=progress, steps=self.config.steps, loss=loss, rate=rate, tokens_per_second=speed)

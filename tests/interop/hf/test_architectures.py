@@ -2,8 +2,8 @@
 
 import pytest
 
+from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.architectures import head_kind, refuse_heads, task_head
-from clearformer.interop.keys import Keys
 
 
 @pytest.mark.parametrize(

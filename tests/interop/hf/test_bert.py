@@ -3,10 +3,10 @@
 import pytest
 import transformers as hf
 
+from clearformer.inference.text_readers import Embedder
 from clearformer.interop.importer import import_checkpoint
-from clearformer.understanding import Embedder
 from interop.references import BERT, check, reference
-from registry_weights import weights
+from support.registry_weights import weights
 
 HEADS = ("Model", "ForMaskedLM", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
 

@@ -6,7 +6,7 @@ import transformers as hf
 from safetensors.torch import load_file, save_file
 
 from clearformer.interop.importer import read_hugging_face
-from clearformer.interop.weights import WHOLE
+from clearformer.interop.tensor_files import WHOLE
 from interop.references import DIM, HEADS, HIDDEN, LAYERS, LIMIT, PAD, VOCAB, agree, check, reference
 
 GPT2 = {

@@ -3,8 +3,8 @@
 import pytest
 import transformers as hf
 
+from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.llama import read_config
-from clearformer.interop.keys import Keys
 from interop.references import LLAMA, check, reference
 
 STRETCHED = {"rope_type": "linear", "factor": 4.0, "rope_theta": 5000.0}

@@ -7,7 +7,7 @@ from safetensors.torch import load_file, save_file
 
 from clearformer.interop.hf.marian import as_marian
 from clearformer.interop.importer import read_hugging_face
-from clearformer.interop.weights import WHOLE
+from clearformer.interop.tensor_files import WHOLE
 from clearformer.model.build import build
 from clearformer.model.config import EmbeddingConfig
 from clearformer.model.families import transformer

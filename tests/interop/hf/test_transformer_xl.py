@@ -9,10 +9,10 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.transformer_xl import names, read_config, write_config
 from clearformer.interop.importer import read_hugging_face
-from clearformer.interop.keys import Keys
-from clearformer.interop.names import give, link
+from clearformer.interop.renaming import give, link
 from clearformer.model.build import build
 from clearformer.model.weights import weights_of
 

@@ -3,8 +3,8 @@
 import pytest
 import transformers as hf
 
+from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.whisper import read_config
-from clearformer.interop.keys import Keys
 from interop.references import BART, LIMIT, MELS, check, reference
 
 WHISPER = {key: value for key, value in BART.items() if key != "max_position_embeddings"}

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
+from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.architectures import refuse_heads, task_head
 from clearformer.interop.hf.bert import EMBEDDINGS, HEADS, choices, copies, prefixed, sizes, written
-from clearformer.interop.keys import Keys
-from clearformer.interop.names import Rule, Table, pairs, under
+from clearformer.interop.renaming import RenamingTable, Rule, pairs, under
 from clearformer.model.config import HeadConfig, ModelConfig
 from clearformer.model.families import albert
 
@@ -57,7 +57,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
     return {"model_type": "albert", "num_hidden_groups": 1, "inner_group_num": 1, **sizes, **plain}
 
 
-def names(config: ModelConfig) -> Table:
+def names(config: ModelConfig) -> RenamingTable:
     """Ours and theirs. The one layer is our layer 0."""
     prefix = "" if config.head.kind == "states" else PREFIX
     body = [
@@ -71,7 +71,7 @@ def names(config: ModelConfig) -> Table:
     }
     if not config.head.pooler:
         aside[f"{prefix}pooler.*"] = "a summary of the input that this head does not use"
-    return Table(
+    return RenamingTable(
         [*prefixed(prefix, body), Rule("head.pooler", f"{prefix}pooler"), *TOPS],
         copies=copies(config, prefix, "predictions.decoder", "predictions.bias"),
         aside=aside,

@@ -1,6 +1,6 @@
 """The word in `architectures` that says what a published checkpoint is for, and our head for it."""
 
-from clearformer.interop.keys import Keys, label_names
+from clearformer.interop.config_keys import Keys, label_names
 from clearformer.model.config import HeadConfig
 
 # Endings, most exact first. "states" is a model without a task.

@@ -5,10 +5,10 @@ Marian and Whisper name their layers alike: `stacks` serves all of them.
 
 from typing import Any
 
+from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.architectures import refuse_heads
 from clearformer.interop.hf.bert import ACTIVATIONS
-from clearformer.interop.keys import Keys
-from clearformer.interop.names import Rule, Table, pairs, under
+from clearformer.interop.renaming import RenamingTable, Rule, pairs, under
 from clearformer.model.config import (
     AttentionConfig,
     DropoutConfig,
@@ -48,12 +48,12 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
     return {"model_type": "bart" if config.norm.place == "post" else "mbart", **written(config)}
 
 
-def names(config: ModelConfig) -> Table:
+def names(config: ModelConfig) -> RenamingTable:
     """Ours and theirs."""
     prefix = PREFIX if config.head.bias else ""  # without the bias it is a model without a head's name
     both = {"front.position.table": "embed_positions", "front.norm": "layernorm_embedding", "norm": "layer_norm"}
     ends = [Rule(f"{stack}.{ours}", f"{prefix}{stack}.{theirs}") for stack in STACKS for ours, theirs in both.items()]
-    return Table(
+    return RenamingTable(
         [*ends, *stacks(prefix, config.norm.place), *shared(config, prefix)],
         copies=tied(prefix),
     )

@@ -5,9 +5,9 @@ Its relatives (RoBERTa, RoFormer) share the sizes, the layer's names and the rea
 
 from typing import Any
 
+from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.architectures import refuse_heads, task_head
-from clearformer.interop.keys import Keys
-from clearformer.interop.names import Rule, Table, pairs, under
+from clearformer.interop.renaming import RenamingTable, Rule, pairs, under
 from clearformer.model.config import (
     DropoutConfig,
     EmbeddingConfig,
@@ -78,7 +78,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
     return {"model_type": "bert", "max_position_embeddings": config.max_len, **written(config)}
 
 
-def names(config: ModelConfig) -> Table:
+def names(config: ModelConfig) -> RenamingTable:
     """Ours and theirs."""
     prefix = "" if config.head.kind == "states" else PREFIX
     body = [*EMBEDDINGS, *under("encoder.layers.*", "encoder.layer.*", LAYER)]
@@ -86,7 +86,7 @@ def names(config: ModelConfig) -> Table:
     aside = dict(ASIDE)
     if not config.head.pooler:
         aside["*pooler.dense.*"] = "a summary of the input that this head does not use"
-    return Table(
+    return RenamingTable(
         [*prefixed(prefix, body), Rule("head.pooler", f"{prefix}pooler.dense"), *MASKED_WORDS, *tops],
         copies=copies(config, prefix, "cls.predictions.decoder", "cls.predictions.bias"),
         aside=aside,

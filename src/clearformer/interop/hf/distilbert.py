@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.architectures import refuse_heads, task_head
 from clearformer.interop.hf.bert import ACTIVATIONS, HEADS, prefixed
-from clearformer.interop.keys import Keys
-from clearformer.interop.names import Table, pairs, under
+from clearformer.interop.renaming import RenamingTable, pairs, under
 from clearformer.model.config import (
     DropoutConfig,
     EmbeddingConfig,
@@ -95,12 +95,12 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
     }
 
 
-def names(config: ModelConfig) -> Table:
+def names(config: ModelConfig) -> RenamingTable:
     """Ours and theirs."""
     prefix = "" if config.head.kind == "states" else PREFIX
     body = [*EMBEDDINGS, *under("encoder.layers.*", "transformer.layer.*", LAYER)]
     words = f"{prefix}embeddings.word_embeddings.weight"
-    return Table(
+    return RenamingTable(
         [*prefixed(prefix, body), *TOPS],
         copies={"vocab_projector.weight": words} if config.head.kind == "language-model" else {},
         aside={"*embeddings.position_ids": "the numbers 0, 1, 2, …"},

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.architectures import refuse_heads, task_head
 from clearformer.interop.hf.bert import ACTIVATIONS, prefixed
-from clearformer.interop.keys import Keys
-from clearformer.interop.names import Rule, Table, pairs, under
+from clearformer.interop.renaming import RenamingTable, Rule, pairs, under
 from clearformer.model.config import (
     AttentionConfig,
     DropoutConfig,
@@ -81,7 +81,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
     }
 
 
-def names(config: ModelConfig) -> Table:
+def names(config: ModelConfig) -> RenamingTable:
     """Ours and theirs."""
     prefix = "" if config.head.kind == "states" else PREFIX
     body = [
@@ -91,7 +91,7 @@ def names(config: ModelConfig) -> Table:
     classify = "score" if config.head.kind == "class" else "classifier"
     tops = pairs({"head.table": "lm_head.weight", "head.classify": classify, "head.mark": "qa_outputs"})
     tied = config.embedding.tie in ("all", "output")
-    return Table(
+    return RenamingTable(
         [*prefixed(prefix, body), *tops],
         copies={"lm_head.weight": f"{prefix}wte.weight"} if tied else {},
         aside={"*h.*.attn.bias": "a triangle of ones", "*h.*.attn.masked_bias": "a very small number"},

@@ -6,9 +6,9 @@ A scaling of the rotary angles other than linear is refused by name: "llama3", "
 from collections.abc import Mapping
 from typing import Any
 
+from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.architectures import refuse_heads, task_head
-from clearformer.interop.keys import Keys
-from clearformer.interop.names import Table, pairs, under
+from clearformer.interop.renaming import RenamingTable, pairs, under
 from clearformer.model.config import (
     AttentionConfig,
     DropoutConfig,
@@ -107,13 +107,13 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
     }
 
 
-def names(config: ModelConfig) -> Table:
+def names(config: ModelConfig) -> RenamingTable:
     """Ours and theirs."""
     prefix = "" if config.head.kind == "states" else PREFIX
     body = pairs({"decoder.front.embed": f"{prefix}embed_tokens", "decoder.norm": f"{prefix}norm"})
     heads = pairs({"head.table": "lm_head.weight", "head.classify": "score"})
     tied = config.embedding.tie in ("all", "output")
-    return Table(
+    return RenamingTable(
         [*body, *under("decoder.layers.*", f"{prefix}layers.*", LAYER), *heads],
         copies={"lm_head.weight": f"{prefix}embed_tokens.weight"} if tied else {},
         aside={"*rotary_emb.inv_freq": "angles that follow from config.json"},

@@ -12,9 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.bart import PREFIX, STACKS, shared, sizes, stacks, tied, written
-from clearformer.interop.keys import Keys
-from clearformer.interop.names import Rule, Table
+from clearformer.interop.renaming import RenamingTable, Rule
 from clearformer.model.config import EmbeddingConfig, ModelConfig, NormConfig, PositionConfig
 from clearformer.model.families import marian
 from clearformer.model.positions import SplitSinusoidal
@@ -61,7 +61,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
     }
 
 
-def names(config: ModelConfig) -> Table:
+def names(config: ModelConfig) -> RenamingTable:
     """Ours and theirs."""
     own = config.embedding.tie == "output"
     prefix = PREFIX if config.head.bias else ""
@@ -71,7 +71,7 @@ def names(config: ModelConfig) -> Table:
         Rule("head.bias", "final_logits_bias", shape=(1, config.target_vocab_size or config.vocab_size)),
     ]
     norms = [Rule(f"{stack}.norm", f"{prefix}{stack}.layer_norm") for stack in STACKS]
-    return Table(
+    return RenamingTable(
         [*norms, *stacks(prefix, config.norm.place), *(embeds if own else shared(config, prefix))],
         copies={"lm_head.weight": f"{prefix}decoder.embed_tokens.weight"} if own else tied(prefix),
         fixed={f"{prefix}{stack}.embed_positions.weight": split_waves for stack in STACKS},

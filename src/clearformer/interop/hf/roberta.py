@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.architectures import refuse_heads, task_head
 from clearformer.interop.hf.bert import (
     ASIDE,
@@ -16,8 +17,7 @@ from clearformer.interop.hf.bert import (
     written,
 )
 from clearformer.interop.hf.bert import head as bert_head
-from clearformer.interop.keys import Keys
-from clearformer.interop.names import Rule, Table, pairs, under
+from clearformer.interop.renaming import RenamingTable, Rule, pairs, under
 from clearformer.model.config import HeadConfig, ModelConfig, PositionConfig
 from clearformer.model.families import roberta
 
@@ -62,7 +62,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
     }
 
 
-def names(config: ModelConfig) -> Table:
+def names(config: ModelConfig) -> RenamingTable:
     """Ours and theirs. A class is read off by a dense layer of the head's own, not by the pooler."""
     prefix = "" if config.head.kind == "states" else PREFIX
     body = [*EMBEDDINGS, *under("encoder.layers.*", "encoder.layer.*", LAYER)]
@@ -74,7 +74,7 @@ def names(config: ModelConfig) -> Table:
     if config.head.kind != "states" or not config.head.pooler:
         aside["*pooler.dense.*"] = "a summary of the input that this head does not use"
     table = Rule("head.table", "lm_head.decoder.weight")
-    return Table(
+    return RenamingTable(
         [*prefixed(prefix, body), *TOPS, *tops, table],
         copies=copies(config, prefix, "lm_head.decoder", "lm_head.bias"),
         aside=aside,

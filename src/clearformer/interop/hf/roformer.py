@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.architectures import refuse_heads, task_head
 from clearformer.interop.hf.bert import (
     EMBEDDINGS,
@@ -16,8 +17,7 @@ from clearformer.interop.hf.bert import (
     written,
 )
 from clearformer.interop.hf.marian import split_waves
-from clearformer.interop.keys import Keys
-from clearformer.interop.names import Rule, Table, pairs, under
+from clearformer.interop.renaming import RenamingTable, Rule, pairs, under
 from clearformer.model.config import HeadConfig, ModelConfig
 from clearformer.model.families import roformer
 
@@ -48,14 +48,14 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
     }
 
 
-def names(config: ModelConfig) -> Table:
+def names(config: ModelConfig) -> RenamingTable:
     """Ours and theirs."""
     prefix = "" if config.head.kind == "states" else PREFIX
     layers = under("encoder.layers.*", "encoder.layer.*", LAYER)
     body = [*EMBEDDINGS, Rule("encoder.front.widen", "embeddings_project"), *layers]
     top = "classifier.out_proj" if config.head.kind == "class" else "classifier"
     tops = pairs({"head.pooler": "classifier.dense", "head.classify": top, "head.mark": "qa_outputs"})
-    return Table(
+    return RenamingTable(
         [*prefixed(prefix, body), *MASKED_WORDS, *tops],
         copies=copies(config, prefix, "cls.predictions.decoder", "cls.predictions.bias"),
         fixed={f"{prefix}encoder.embed_positions.weight": split_waves},

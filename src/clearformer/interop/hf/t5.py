@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.architectures import refuse_heads
-from clearformer.interop.keys import Keys
-from clearformer.interop.names import Rule, Table, pairs, under
+from clearformer.interop.renaming import RenamingTable, Rule, pairs, under
 from clearformer.model.config import (
     AttentionConfig,
     DropoutConfig,
@@ -86,7 +86,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
     }
 
 
-def names(config: ModelConfig) -> Table:
+def names(config: ModelConfig) -> RenamingTable:
     """Ours and theirs. The bias of positions is layer 0's, for all layers."""
     rules = pairs({"encoder.front.embed": "shared", "head.table": "lm_head.weight"})
     for stack, last in (("encoder", 1), ("decoder", 2)):
@@ -105,7 +105,7 @@ def names(config: ModelConfig) -> Table:
         rules += [Rule(f"{stack}.norm", f"{stack}.final_layer_norm")]
     tables = ["encoder.embed_tokens.weight", "decoder.embed_tokens.weight"]
     tables += ["lm_head.weight"] if config.embedding.tie == "all" else []
-    return Table(
+    return RenamingTable(
         rules,
         copies=dict.fromkeys(tables, "shared.weight"),
         aside={

@@ -6,9 +6,9 @@ model here does; such a folder is refused by name.
 
 from typing import Any
 
+from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.architectures import refuse_heads
-from clearformer.interop.keys import Keys
-from clearformer.interop.names import Rule, Table, pairs, under
+from clearformer.interop.renaming import RenamingTable, Rule, pairs, under
 from clearformer.model.config import (
     AttentionConfig,
     DropoutConfig,
@@ -96,10 +96,10 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
     }
 
 
-def names(config: ModelConfig) -> Table:
+def names(config: ModelConfig) -> RenamingTable:
     """Ours and theirs."""
     words = f"{PREFIX}word_emb.emb_layers.0.weight"
-    return Table(
+    return RenamingTable(
         [
             Rule("decoder.front.embed.weight", words),
             Rule("head.bias", "crit.out_layers.0.bias"),

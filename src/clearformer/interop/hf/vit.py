@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.architectures import refuse_heads, task_head
 from clearformer.interop.hf.bert import ACTIVATIONS, prefixed
-from clearformer.interop.keys import Keys
-from clearformer.interop.names import Rule, Table, pairs, under
+from clearformer.interop.renaming import RenamingTable, Rule, pairs, under
 from clearformer.model.config import (
     DropoutConfig,
     EmbeddingConfig,
@@ -85,7 +85,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
     }
 
 
-def names(config: ModelConfig) -> Table:
+def names(config: ModelConfig) -> RenamingTable:
     """Ours and theirs."""
     front, dim = config.front, config.dim
     kernel = (dim, front.channels, front.patch, front.patch)
@@ -101,7 +101,7 @@ def names(config: ModelConfig) -> Table:
     ]
     prefix = "" if config.head.kind == "states" else PREFIX
     unused = {} if config.head.pooler else {"*pooler.dense.*": "a summary of the picture that this head does not use"}
-    return Table([*prefixed(prefix, body), Rule("head.classify", "classifier")], aside=unused)
+    return RenamingTable([*prefixed(prefix, body), Rule("head.classify", "classifier")], aside=unused)
 
 
 def _head(keys: Keys) -> HeadConfig:

@@ -5,11 +5,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.architectures import refuse_heads
 from clearformer.interop.hf.bart import PREFIX, STACKS, stacks
 from clearformer.interop.hf.bert import ACTIVATIONS
-from clearformer.interop.keys import Keys
-from clearformer.interop.names import Rule, Table, pairs
+from clearformer.interop.renaming import RenamingTable, Rule, pairs
 from clearformer.model.config import AttentionConfig, DropoutConfig, EmbeddingConfig, FrontConfig, ModelConfig
 from clearformer.model.families import whisper
 from clearformer.model.positions import Tensor2TensorSinusoidal
@@ -81,7 +81,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
     }
 
 
-def names(config: ModelConfig) -> Table:
+def names(config: ModelConfig) -> RenamingTable:
     """Ours and theirs."""
     ends = pairs(
         {
@@ -92,7 +92,7 @@ def names(config: ModelConfig) -> Table:
         }
     )
     norms = [Rule(f"{stack}.norm", f"{PREFIX}{stack}.layer_norm") for stack in STACKS]
-    return Table(
+    return RenamingTable(
         [*ends, *norms, *stacks(PREFIX, "pre")],
         copies={"proj_out.weight": f"{PREFIX}decoder.embed_tokens.weight"},
         fixed={f"{PREFIX}encoder.embed_positions.weight": _waves},

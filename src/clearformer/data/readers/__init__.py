@@ -1,0 +1,1 @@
+"""From files to examples, one reader per kind of data."""

@@ -1,0 +1,1 @@
+"""Models in use: a predictor per kind of task, and the engines that run them."""

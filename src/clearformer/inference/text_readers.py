@@ -1,0 +1,202 @@
+"""What models that only read say about a text: its class, a tag for each word, an answer in it, its place among others.
+
+One class a task head, all over the same reading of texts into padded rectangles.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from clearformer.folder.bundle import Bundle
+from clearformer.inference.steppers import SourceBatch, pad_sources
+from clearformer.text.tokenizer import Encoding, Tokenizer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Classification:
+    """A text's class. scores: the probability of every class by name."""
+
+    label: str
+    probability: float
+    scores: dict[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tag:
+    """A word's tag. start, end: where the word stands in the text."""
+
+    word: str
+    label: str
+    probability: float
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A passage of the context. score: its beginning's and its end's log-probability together."""
+
+    text: str
+    score: float
+    start: int
+    end: int
+
+
+class Reader:
+    """A model that reads, with its vocabulary: what the tasks below share."""
+
+    def __init__(self, bundle: Bundle, kind: str) -> None:
+        if bundle.config.head.kind != kind:
+            raise ValueError(f"this model's head is for {bundle.config.head.kind}, not for {kind}; use another verb")
+        if bundle.tokenizer is None:
+            raise ValueError("this model folder has no tokenizer, so it cannot read text")
+        self.bundle, self.model = bundle, bundle.model.eval()
+        self.tokenizer: Tokenizer = bundle.tokenizer
+        self.longest = bundle.config.max_len
+        self.labels = bundle.labels or tuple(f"LABEL_{number}" for number in range(bundle.config.head.labels))
+
+    def encode(self, texts: Sequence[str]) -> list[Encoding]:
+        """Texts with the markers that the model was trained with; one that is too long is refused by its number."""
+        found = self.tokenizer.encode_batch(list(texts))
+        for number, one in enumerate(found, start=1):
+            if len(one) > self.longest:
+                raise ValueError(f"text {number} has {len(one)} tokens, and the model reads {self.longest}; shorten it")
+            if not len(one):
+                raise ValueError(f"text {number} is empty")
+        return found
+
+    def rectangle(self, rows: Sequence[Sequence[int]]) -> SourceBatch:
+        """Rows of ids as one batch."""
+        return pad_sources([list(row) for row in rows], self.tokenizer.special_ids.get("pad", 0))
+
+    @torch.inference_mode()
+    def run(self, rows: Sequence[Sequence[int]], **extra: Any) -> Tensor:
+        """What the head says of each row."""
+        source = self.rectangle(rows)
+        tokens, keep = source.tokens[:, : self.longest], source.keep[:, : self.longest]
+        output: Tensor = self.model(tokens, keep=keep, **extra)
+        return output
+
+
+class Classifier(Reader):
+    """One class for each text."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        super().__init__(bundle, "class")
+
+    def classify(self, texts: str | Sequence[str], *, batch: int = 32) -> list[Classification]:
+        """The class of each text, in order."""
+        found = self.encode([texts] if isinstance(texts, str) else texts)
+        results = []
+        for start in range(0, len(found), batch):
+            for row in self.run([one.ids for one in found[start : start + batch]]).softmax(-1).tolist():
+                best = max(range(len(row)), key=row.__getitem__)
+                scores = dict(zip(self.labels, row, strict=True))
+                results.append(Classification(label=self.labels[best], probability=row[best], scores=scores))
+        return results
+
+
+class Tagger(Reader):
+    """A tag for each word; a word has the tag of its first piece, as such models are trained."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        super().__init__(bundle, "tags")
+
+    def tag(self, text: str) -> list[Tag]:
+        """The words of a text with their tags."""
+        [found] = self.encode([text])
+        probabilities = self.run([found.ids])[0].softmax(-1)
+        tags: list[Tag] = []
+        for place, (start, end) in enumerate(found.offsets):
+            if start == end:
+                continue  # a marker, not a piece of the text
+            begin = start + len(text[start:end]) - len(text[start:end].lstrip())
+            if tags and begin == tags[-1].end and not text[begin:end].isspace() and _inside_word(text, begin):
+                tags[-1] = _longer(tags[-1], text, end)
+                continue
+            best = probabilities[place].max(-1)
+            label = self.labels[int(best.indices)]
+            tags.append(Tag(word=text[begin:end], label=label, probability=float(best.values), start=begin, end=end))
+        return tags
+
+
+class Answerer(Reader):
+    """Where in a context the answer to a question stands."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        super().__init__(bundle, "span")
+
+    def answer(self, question: str, context: str, *, longest: int = 30) -> Answer:
+        """The best passage of at most `longest` tokens; a long context is read in windows that overlap by half."""
+        best: Answer | None = None
+        for offset, window in self._windows(question, context):
+            found = self._best(question, window, longest)
+            if found is not None and (best is None or found.score > best.score):
+                best = Answer(text=found.text, score=found.score, start=found.start + offset, end=found.end + offset)
+        if best is None:
+            raise ValueError("the context has no words to answer with")
+        return best
+
+    def _windows(self, question: str, context: str) -> list[tuple[int, str]]:
+        """Parts of the context that fit the model beside the question, with where each begins."""
+        room = self.longest - len(self.tokenizer.encode_pair(question, "").ids)
+        if room < 8:
+            raise ValueError("the question leaves no room for a context; shorten it")
+        places = [span for span in self.tokenizer.encode(context, add_special=False).offsets if span[0] < span[1]]
+        if len(places) <= room:
+            return [(0, context)]
+        starts = range(0, len(places) - room // 2, room // 2)
+        return [(places[s][0], context[places[s][0] : places[min(s + room, len(places)) - 1][1]]) for s in starts]
+
+    def _best(self, question: str, context: str, longest: int) -> Answer | None:
+        pair = self.tokenizer.encode_pair(question, context)
+        types: dict[str, Any] = {}
+        source = self.rectangle([pair.ids])
+        if self.bundle.config.embedding.types > 1:
+            filled = [*pair.types, *[0] * (source.tokens.size(1) - len(pair.types))]
+            types["types"] = torch.tensor([filled])[:, : self.longest]
+        logits = self.run([pair.ids], **types)[0]  # T 2
+        inside = torch.tensor([second and a < b for second, (a, b) in zip(pair.second, pair.offsets, strict=True)])
+        if not bool(inside.any()):
+            return None
+        length = len(pair.ids)
+        starts, ends = logits[:length].log_softmax(0).masked_fill(~inside[:, None], -torch.inf).unbind(-1)
+        span = torch.arange(length)
+        allowed = (span[None] >= span[:, None]) & (span[None] < span[:, None] + longest)
+        scores = (starts[:, None] + ends[None]).masked_fill(~allowed, -torch.inf)
+        first, last = divmod(int(scores.argmax()), length)
+        begin, end = pair.offsets[first][0], pair.offsets[last][1]
+        begin += len(context[begin:end]) - len(context[begin:end].lstrip())
+        return Answer(text=context[begin:end], score=float(scores[first, last]), start=begin, end=end)
+
+
+class Embedder(Reader):
+    """Texts as vectors whose products say how near they are: the mean of the states, of length one."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        super().__init__(bundle, "states")
+
+    @torch.inference_mode()
+    def embed(self, texts: str | Sequence[str], *, batch: int = 32) -> Tensor:
+        """One row a text, each of length one. N D."""
+        found = self.encode([texts] if isinstance(texts, str) else texts)
+        parts = []
+        for start in range(0, len(found), batch):
+            source = self.rectangle([one.ids for one in found[start : start + batch]])
+            tokens, keep = source.tokens[:, : self.longest], source.keep[:, : self.longest]
+            states: Tensor = self.model.encode(tokens, keep=keep).states  # type: ignore[operator]
+            real = keep[..., None].to(states.dtype)
+            parts.append((states * real).sum(dim=1) / real.sum(dim=1))
+        return torch.nn.functional.normalize(torch.cat(parts), dim=-1)
+
+
+def _inside_word(text: str, place: int) -> bool:
+    """Whether a piece goes on with the word before it: letters on both sides of its beginning."""
+    return place > 0 and text[place - 1].isalnum() and text[place].isalnum()
+
+
+def _longer(tag: Tag, text: str, end: int) -> Tag:
+    return Tag(word=text[tag.start : end], label=tag.label, probability=tag.probability, start=tag.start, end=end)

@@ -1,0 +1,219 @@
+"""Sentences in, translations out: a model folder in use.
+
+Order is kept, sentences of like length share a batch, and neither the batch size nor the company changes a result.
+"""
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from clearformer.decoding.beam import BeamConfig, beam_search
+from clearformer.decoding.greedy import greedy
+from clearformer.decoding.hypothesis import Hypothesis
+from clearformer.decoding.penalty import Average, Gnmt
+from clearformer.decoding.protocol import Stepper
+from clearformer.decoding.rules import Rules
+from clearformer.decoding.stop import FullBeam, Proved, StopRule
+from clearformer.decoding.workers import side_by_side
+from clearformer.folder.bundle import Bundle, Markers
+from clearformer.inference.steppers import Seq2SeqStepper, SourceBatch, pad_sources, stepper_for
+from clearformer.inference.translation_settings import (
+    DecodingConfig,
+    OnProgress,
+    Translation,
+    nothing,
+    share_out,
+    unwatched,
+    usual_search,
+)
+from clearformer.model.trace import trace, watcher
+from clearformer.text.tokenizer import Tokenizer
+
+SMALL = 30_000_000  # parameters; the products of larger models are worth more than one thread each
+
+
+def beam_config(config: DecodingConfig) -> BeamConfig:
+    """The settings of a translation in the words of the search."""
+    penalty = {"average": Average, "gnmt": Gnmt}[config.penalty](config.alpha)
+    stops: dict[str, StopRule] = {"full": FullBeam(), "proved": Proved()}
+    return BeamConfig(beam=config.beam, nbest=config.nbest, penalty=penalty, stop=stops[config.stop])
+
+
+class Translator:
+    """An encoder–decoder with its vocabularies."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        if bundle.tokenizer is None:
+            raise ValueError("this model folder has no tokenizer, so it cannot read text")
+        self.bundle, self.model = bundle, bundle.model.eval()
+        self.source_tokenizer: Tokenizer = bundle.tokenizer
+        self.target_tokenizer: Tokenizer = bundle.target_tokenizer or bundle.tokenizer
+        self.markers = bundle.markers or usual_markers(self.source_tokenizer, self.target_tokenizer)
+        self.readable: Stepper[Any] = Seq2SeqStepper(self.model, bos=self.markers.start)
+        self.stepper = stepper_for(self.model, bos=self.markers.start)
+        self.usual = usual_search(bundle.provenance)
+        self._small = size(self.model) < SMALL
+        position = bundle.config.decoder_position or bundle.config.position
+        self.longest_target = bundle.config.max_len - 1 if position.kind == "learned" else sys.maxsize
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """What the model folder says of where it comes from."""
+        return self.bundle.provenance
+
+    def translate(
+        self,
+        texts: str | Sequence[str],
+        config: DecodingConfig | None = None,
+        *,
+        on_progress: OnProgress = unwatched,
+        **changes: Any,
+    ) -> list[Translation]:
+        """The best translation of each text, in order. changes: single settings, such as beam=1."""
+        return [found[0] for found in self.alternatives(texts, config, on_progress=on_progress, **changes)]
+
+    def alternatives(
+        self,
+        texts: str | Sequence[str],
+        config: DecodingConfig | None = None,
+        *,
+        on_progress: OnProgress = unwatched,
+        **changes: Any,
+    ) -> list[list[Translation]]:
+        """The n best translations of each text, best first."""
+        chosen = replace(config or self.usual, **changes)
+        sources = self.encode([texts] if isinstance(texts, str) else list(texts), chosen)
+        results: list[list[Translation]] = [[nothing()] for _ in sources]
+        done = sum(not source for source in sources)
+        workers = self._workers()
+        batches = share_out([len(source) for source in sources], chosen, workers=workers)
+
+        def search(rows: list[int]) -> list[list[Hypothesis]]:
+            return self._search([sources[row] for row in rows], chosen)
+
+        answers = side_by_side(search, batches, workers) if self._small else map(search, batches)
+        for rows, answer in zip(batches, answers, strict=True):
+            for row, found in zip(rows, answer, strict=True):
+                results[row] = [self._present(hypothesis) for hypothesis in found]
+            done += len(rows)
+            on_progress(done, len(sources))
+        return results
+
+    def _workers(self) -> int:
+        """How many batches at once: one a core, unless the model is large or somebody traces, who sees one thread."""
+        return torch.get_num_threads() if self._small and watcher() is None else 1
+
+    def encode(self, texts: Sequence[str], config: DecodingConfig) -> list[list[int]]:
+        """Source ids with their markers; an empty text has none, and is not worth asking the model about."""
+        rows = self.source_tokenizer.ids([text.strip() for text in texts], add_special=False)
+        for number, row in enumerate(rows, start=1):
+            config.check_length(number, len(row))
+        return [[*self.markers.before_source, *row, *self.markers.after_source] if row else [] for row in rows]
+
+    def _search(self, sources: list[list[int]], config: DecodingConfig) -> list[list[Hypothesis]]:
+        chosen = beam_config(config)
+        asked: dict[str, Any] = {
+            "source": pad_sources(sources, self._padding()),
+            "rules": Rules(
+                eos=self.target_tokenizer.eos_id, banned=self._unsayable(), no_repeat_ngram=config.no_repeat_ngram
+            ),
+            "max_len": [min(config.longest(len(source)), self.longest_target) for source in sources],
+            "prefixes": [self.markers.forced] * len(sources) if self.markers.forced else None,
+        }
+        stepper = (
+            self.stepper if watcher() is None else self.readable
+        )  # whoever traces wants to see the modules at work
+        if config.beam > 1:
+            return beam_search(stepper, config=chosen, **asked)
+        # A beam of one is greedy decoding, which needs no book-keeping.
+        found = greedy(stepper, force_eos=True, **asked)
+        divisors = (chosen.penalty.divisor(len(one.token_log_probs), ended=one.ended) for one in found)
+        return [[replace(one, score=one.log_prob / by)] for one, by in zip(found, divisors, strict=True)]
+
+    def _unsayable(self) -> tuple[int, ...]:
+        """What no translation consists of: special tokens, and rows of the table that the vocabulary has no piece for.
+
+        A vocabulary need not have all of them, and may end with its padding.
+        """
+        known, config = self.target_tokenizer.special_ids, self.bundle.config
+        special = {known[role] for role in ("pad", "bos", "unk") if role in known} - {self.target_tokenizer.eos_id}
+        rows = config.target_vocab_size or config.vocab_size
+        return (*sorted(special), *range(self.target_tokenizer.vocab_size, rows))
+
+    def _padding(self) -> int:
+        """What fills a rectangle; nobody looks at it, so any id will do where the vocabulary has none for it."""
+        return self.source_tokenizer.special_ids.get("pad", 0)
+
+    def _present(self, found: Hypothesis) -> Translation:
+        return Translation(
+            text=self.target_tokenizer.decode(found.tokens),
+            score=found.score,
+            log_prob=found.log_prob,
+            tokens=tuple(self.target_tokenizer.piece(token) for token in found.tokens),
+            token_log_probs=found.token_log_probs,
+            ids=found.tokens,
+        )
+
+    @torch.inference_mode()
+    def score(self, source: str, target: str | Sequence[int], config: DecodingConfig | None = None) -> list[float]:
+        """The log-probability of each token of a given translation, its end token last.
+
+        target: a text, or the ids of a translation: a model may spell a text in other pieces than its tokenizer would.
+        """
+        [ids] = self.encode([source], config or DecodingConfig())
+        given = self.target_tokenizer.ids([target], add_special=False)[0] if isinstance(target, str) else target
+        wanted = [*self.markers.forced, *given, self.target_tokenizer.eos_id]
+        nothing_said = [*self.markers.before_source, *self.markers.after_source]
+        logits = self._teach(ids or nothing_said or [self.source_tokenizer.eos_id], wanted[:-1])
+        return logits.log_softmax(-1)[0].gather(-1, torch.tensor(wanted)[:, None])[:, 0].tolist()
+
+    def perplexity(
+        self, sources: Sequence[str], targets: Sequence[str], *, on_progress: OnProgress = unwatched
+    ) -> float:
+        """How many tokens the model hesitates between, on average, when it reads the given translations."""
+        total, count = 0.0, 0
+        for done, (source, target) in enumerate(zip(sources, targets, strict=True), start=1):
+            log_probs = self.score(source, target)
+            total, count = total - sum(log_probs), count + len(log_probs)
+            on_progress(done, len(sources))
+        return math.exp(min(700.0, total / max(count, 1)))
+
+    @torch.inference_mode()
+    def align(self, source: str, ids: Sequence[int]) -> Tensor:
+        """How much each token of a translation looked at each token of its source: T S, rows sum to one.
+
+        The mean over the heads of the last layer but one, which in trained models is nearest to a word alignment.
+        """
+        [source_ids] = self.encode([source], DecodingConfig())
+        layers = len(self.model.decoder.layers)  # type: ignore[arg-type, union-attr]
+        name = f"decoder.layers.{max(0, layers - 2)}.cross_attn.weights"
+        with trace(self.model, only=[name]) as seen:
+            self._teach(source_ids, list(ids))
+        return seen[name][0].mean(dim=0)[: len(ids), : len(source_ids)]
+
+    def alignment(self, source: str, ids: Sequence[int]) -> list[list[float]]:
+        """`align` as plain numbers."""
+        rows: list[list[float]] = self.align(source, ids).tolist()
+        return rows
+
+    def _teach(self, source_ids: list[int], target_ids: list[int]) -> Tensor:
+        """Logits of a given target: 1 T V."""
+        source: SourceBatch = pad_sources([source_ids], self._padding())
+        target = torch.tensor([[self.markers.start, *target_ids]])
+        logits: Tensor = self.model(source.tokens, target, source_keep=source.keep)
+        return logits
+
+
+def size(model: nn.Module) -> int:
+    """How many parameters a model has."""
+    return sum(weight.numel() for weight in model.parameters())
+
+
+def usual_markers(source: Tokenizer, target: Tokenizer) -> Markers:
+    """How models that are trained here are asked: a source ends with <eos>, a target begins with <bos>."""
+    return Markers(after_source=(source.eos_id,), start=target.bos_id)

@@ -1,0 +1,208 @@
+"""Their names and ours: one table of rules a family, read in both directions.
+
+A rule names a tensor, or a module whose tensors keep their last word (`.weight`, `.bias`). `*` stands for the number of
+a layer. What a model has is asked of the model itself, so a table can be longer than one model needs, never shorter:
+every tensor of either side is used, or named in an error.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+
+Shape = tuple[int, ...]
+
+
+class Store(Protocol):
+    """Tensors by name, as a file has them: shapes are known before anything is read."""
+
+    @property
+    def shapes(self) -> Mapping[str, Shape]: ...
+
+    def read(self, name: str) -> Tensor: ...
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Our tensor or tensors and theirs.
+
+    Several of ours are one of theirs, laid end to end (queries, keys and values in GPT-2). transposed: their matrices
+    are input × output. shape: theirs, where the same numbers lie in another shape (a convolution's kernel).
+    """
+
+    ours: str | tuple[str, ...]
+    theirs: str
+    transposed: bool = False
+    shape: Shape | None = None
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        return (self.ours,) if isinstance(self.ours, str) else self.ours
+
+
+@dataclass(frozen=True)
+class RenamingTable:
+    """All that is to know of a family's names.
+
+    copies: tensors that some files write a second time, with the one that they must equal. fixed: tensors that follow
+    from the configuration, with a function from their shape to what they must be, as a table of waves. aside: tensors
+    that are no part of the model we build, with the reason; they are named in the report, and a name may have `*`.
+    """
+
+    rules: Sequence[Rule]
+    copies: Mapping[str, str] = field(default_factory=dict)
+    fixed: Mapping[str, Callable[[Shape], Tensor]] = field(default_factory=dict)
+    aside: Mapping[str, str] = field(default_factory=dict)
+
+
+class Link(NamedTuple):
+    """A rule applied to one layer and one tensor: our names, their name."""
+
+    ours: tuple[str, ...]
+    theirs: str
+    rule: Rule
+
+
+def under(ours: str, theirs: str, rules: Iterable[Rule]) -> list[Rule]:
+    """The same rules one level further down on both sides."""
+    return [
+        Rule(tuple(f"{ours}.{part}" for part in rule.parts), f"{theirs}.{rule.theirs}", rule.transposed, rule.shape)
+        for rule in rules
+    ]
+
+
+def pairs(names: Mapping[str, str]) -> list[Rule]:
+    """Plain rules from a dictionary, ours to theirs."""
+    return [Rule(ours, theirs) for ours, theirs in names.items()]
+
+
+def link(rules: Sequence[Rule], ours: Iterable[str]) -> list[Link]:
+    """Apply a table to the tensors that a model has."""
+    known = set(ours)
+    # The longest rule speaks first: `front.position.table.weight` is more exact than `front.position`.
+    compiled = sorted(((_pattern(rule.parts[0]), rule) for rule in rules), key=lambda item: -len(item[1].parts[0]))
+    links: list[Link] = []
+    used: set[str] = set()
+    for name in sorted(known):
+        for pattern, rule in compiled:
+            if found := pattern.fullmatch(name):
+                layer, rest = found.groupdict().get("layer") or "", found["rest"] or ""
+                mine = tuple(part.replace("*", layer) + rest for part in rule.parts)
+                links.append(Link(mine, rule.theirs.replace("*", layer) + rest, rule))
+                used.update(mine)
+                break
+    strange = sorted(known - used)
+    if strange:
+        raise ValueError(f"this family has no place for {some(strange)}; the model has parts that it does not know")
+    absent = sorted(used - known)
+    if absent:
+        raise ValueError(f"this family joins {some(absent)} with other tensors, but the model has none")
+    return links
+
+
+def check(links: Sequence[Link], table: RenamingTable, shapes: Mapping[str, Shape], store: Store) -> dict[str, str]:
+    """Compare all names and shapes before a number is read; returns what is left aside, with the reason.
+
+    shapes: of our tensors.
+    """
+    present, wanted = store.shapes, {one.theirs for one in links}
+    missing = sorted(wanted - present.keys())
+    extra = sorted(name for name in present.keys() - wanted if not _explained(name, table))
+    if missing or extra:
+        raise ValueError(f"the weights lack {some(missing)} and have {some(extra)} too many; are they another model's?")
+    for one in links:
+        expected = _their_shape(one, shapes)
+        if tuple(present[one.theirs]) != expected:
+            raise ValueError(
+                f"{one.theirs} is {_spell(present[one.theirs])}, but config.json asks for {_spell(expected)}"
+            )
+    return {name: reason for name in sorted(present) if (reason := _aside(name, table)) is not None}
+
+
+def bring(links: Sequence[Link], table: RenamingTable, shapes: Mapping[str, Shape], store: Store) -> dict[str, Tensor]:
+    """Read their tensors as ours, in float32, one at a time."""
+    weights: dict[str, Tensor] = {}
+    for one in links:
+        value = _numbers(one.theirs, store)
+        if one.rule.transposed and value.dim() == 2:
+            value = value.mT
+        lengths = [shapes[name][0] if shapes[name] else 1 for name in one.ours]
+        pieces = torch.split(value, lengths) if len(one.ours) > 1 else (value,)
+        for name, piece in zip(one.ours, pieces, strict=True):
+            weights[name] = piece.reshape(shapes[name]).contiguous()
+    for copy, original in table.copies.items():
+        if copy in store.shapes and original in store.shapes and not _same(copy, original, store):
+            raise ValueError(f"{copy} should be the same table as {original} in this configuration, but it differs")
+    for name, follows in table.fixed.items():
+        if name in store.shapes and not _follows(name, follows, store):
+            raise ValueError(f"{name} is not what this family computes from config.json, but something else; refused")
+    return weights
+
+
+def give(links: Sequence[Link], weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Our tensors under their names and in their shapes: the inverse of `bring`."""
+    theirs: dict[str, Tensor] = {}
+    for one in links:
+        value = torch.cat([weights[name] for name in one.ours]) if len(one.ours) > 1 else weights[one.ours[0]]
+        if one.rule.transposed and value.dim() == 2:
+            value = value.mT
+        theirs[one.theirs] = (value if one.rule.shape is None else value.reshape(one.rule.shape)).contiguous()
+    return theirs
+
+
+def some(names: Sequence[str]) -> str:
+    """The first few of a list of names, for a sentence."""
+    if not names:
+        return "nothing"
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _pattern(rule: str) -> re.Pattern[str]:
+    """`*` is a layer's number; what follows the rule is carried over."""
+    return re.compile(re.escape(rule).replace(r"\*", r"(?P<layer>\d+)") + r"(?P<rest>\.(?:weight|bias))?")
+
+
+def _aside(name: str, table: RenamingTable) -> str | None:
+    return next((reason for pattern, reason in table.aside.items() if fnmatchcase(name, pattern)), None)
+
+
+def _explained(name: str, table: RenamingTable) -> bool:
+    return name in table.copies or name in table.fixed or _aside(name, table) is not None
+
+
+def _their_shape(one: Link, shapes: Mapping[str, Shape]) -> Shape:
+    if one.rule.shape is not None:
+        return one.rule.shape
+    first, *rest = shapes[one.ours[0]] or (1,)
+    total = sum((shapes[name] or (1,))[0] for name in one.ours) if len(one.ours) > 1 else first
+    shape = (total, *rest)
+    return shape[::-1] if one.rule.transposed and len(shape) == 2 else shape
+
+
+def _numbers(name: str, store: Store) -> Tensor:
+    """A tensor in float32; one that holds infinities or not-a-number would spoil every output without a word."""
+    value = store.read(name)
+    if not value.is_floating_point():
+        raise ValueError(f"{name} holds {value.dtype} where weights are expected; a quantised model is not read here")
+    value = value.float()
+    if not bool(value.isfinite().all()):
+        raise ValueError(f"{name} holds values that are not finite numbers; the file is damaged, get it anew")
+    return value
+
+
+def _same(copy: str, original: str, store: Store) -> bool:
+    return store.shapes[copy] == store.shapes[original] and torch.equal(store.read(copy), store.read(original))
+
+
+def _follows(name: str, follows: Callable[[Shape], Tensor], store: Store) -> bool:
+    """Waves of a thousand radians differ in the fourth decimal when they were computed in float32, or kept in half."""
+    shape, value = store.shapes[name], _numbers(name, store)
+    return len(shape) == 2 and torch.allclose(value, follows(shape).to(value.dtype), rtol=0, atol=2e-3)
+
+
+def _spell(shape: Shape) -> str:
+    return "×".join(map(str, shape)) or "a single number"

@@ -1,0 +1,207 @@
+"""Files of weights, opened without running anybody's code: safetensors, whole or in shards, and NumPy's npz.
+
+Names and shapes are known before a number is read, so a file that does not fit costs no memory. Pickled files (.bin,
+.pt) are never opened in this process: `torch_files` converts them first.
+"""
+
+import json
+import math
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from clearformer.interop.renaming import Shape, Store
+
+WHOLE, INDEX, ARRAYS = "model.safetensors", "model.safetensors.index.json", "weights.npz"
+PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt")
+
+# Trained numbers hardly compress: a file that unfolds to more than this many times its size holds something else.
+_UNFOLDS = 2
+_SLACK = 1 << 20  # of small biases and headers
+_MOST_JSON = 64 << 20
+
+
+@contextmanager
+def open_weights(folder: Path) -> Iterator[Store]:
+    """The weights of a folder, in whichever of the formats it has them.
+
+    A pickle is converted by a process of its own that can do nothing else; what it wrote is gone when the block ends.
+    """
+    if _has_plain_weights(folder):
+        yield _open(folder)
+        return
+    pickled = next((folder / name for name in PICKLED if (folder / name).is_file()), None)
+    if pickled is None:
+        raise ValueError(f"{folder} has no weights: neither {WHOLE}, nor {INDEX}, nor {ARRAYS}")
+    from clearformer.interop import torch_files as legacy
+
+    with tempfile.TemporaryDirectory(prefix="clearformer-") as aside:
+        converted = Path(aside) / WHOLE
+        legacy.convert(pickled, converted)
+        yield Safetensors({WHOLE: converted})
+
+
+def _has_plain_weights(folder: Path) -> bool:
+    return any((folder / name).is_file() for name in (WHOLE, INDEX, ARRAYS))
+
+
+def _open(folder: Path) -> Store:
+    if (folder / WHOLE).is_file():
+        return Safetensors({WHOLE: folder / WHOLE})
+    if (folder / INDEX).is_file():
+        return _shards(folder)
+    return Arrays(folder / ARRAYS)
+
+
+class Safetensors:
+    """One or several safetensors files as one store."""
+
+    def __init__(self, files: Mapping[str, Path]) -> None:
+        self._files: dict[str, Any] = {}
+        self._home: dict[str, str] = {}
+        self.shapes: dict[str, Shape] = {}
+        for label, path in files.items():
+            try:
+                opened: Any = safe_open(path, framework="pt")
+                found = {name: tuple(opened.get_slice(name).get_shape()) for name in opened.keys()}  # noqa: SIM118
+            except (SafetensorError, OSError, ValueError) as error:
+                raise ValueError(
+                    f"{path} is not a whole safetensors file ({_first_line(error)}); get it anew"
+                ) from None
+            twice = self.shapes.keys() & found.keys()
+            if twice:
+                raise ValueError(f"{path} has {min(twice)} a second time; the shards do not belong together")
+            self._files[label] = opened
+            self.shapes |= found
+            self._home |= dict.fromkeys(found, label)
+
+    def read(self, name: str) -> Tensor:
+        tensor: Tensor = self._files[self._home[name]].get_tensor(name)
+        return tensor
+
+    def names_in(self, label: str) -> set[str]:
+        """The tensors of one of the files."""
+        return {name for name, home in self._home.items() if home == label}
+
+
+class Arrays:
+    """A NumPy archive without objects. Headers are read first; an array that asks for unpickling is refused."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.shapes: dict[str, Shape] = {}
+        try:
+            with zipfile.ZipFile(path) as archive:
+                members = archive.infolist()
+                total = sum(member.file_size for member in members)
+                if total > _UNFOLDS * path.stat().st_size + _SLACK:
+                    raise ValueError(f"unfolds to {total:,} bytes, which weights do not")
+                for member in members:
+                    self.shapes[member.filename.removesuffix(".npy")] = _header(archive, member)
+        except (zipfile.BadZipFile, ValueError, OSError, EOFError) as error:
+            raise ValueError(f"{path} cannot be read: {_first_line(error)}; get it anew") from None
+
+    def read(self, name: str) -> Tensor:
+        try:
+            with np.load(self._path, allow_pickle=False) as arrays:
+                array = arrays[name]
+        except (zipfile.BadZipFile, ValueError, OSError, EOFError) as error:
+            raise ValueError(f"{self._path}: {name} cannot be read ({_first_line(error)}); get it anew") from None
+        return torch.from_numpy(np.asarray(array, order="C"))
+
+
+class Renamed:
+    """A store under other names: the words that older files used, and the prefix that some leave out."""
+
+    def __init__(self, store: Store, names: Mapping[str, str]) -> None:
+        """names: the new name of each tensor, with the one that it has in the file."""
+        self._store, self._names = store, names
+        self.shapes: dict[str, Shape] = {name: store.shapes[old] for name, old in names.items()}
+
+    def read(self, name: str) -> Tensor:
+        return self._store.read(self._names[name])
+
+
+def aligned(store: Store, wanted: set[str], prefix: str) -> Store:
+    """The store with names as the family's table spells them, where only an old spelling or the prefix differs.
+
+    Files of a model with a head often leave the prefix out, those of a model without one often have it.
+    """
+    names: dict[str, str] = {}
+    for old in store.shapes:
+        modern = _modern(old)
+        choices = (modern, prefix + modern, modern.removeprefix(prefix))
+        names[next((name for name in choices if name in wanted), modern)] = old
+    if len(names) != len(store.shapes):
+        raise ValueError("the weights have a tensor under two spellings; they do not belong together")
+    return Renamed(store, names)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object from somebody else's folder: bounded in size, and named in every error."""
+    try:
+        if path.stat().st_size > _MOST_JSON:
+            raise ValueError(f"{path} has {path.stat().st_size:,} bytes, more than any such file needs; refused")
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ValueError(f"{path} does not exist") from None
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"{path} is not valid JSON: {_first_line(error)}") from None
+    if not isinstance(value, dict):
+        raise ValueError(f"{path} must hold a JSON object, not {type(value).__name__}")
+    return value
+
+
+def _shards(folder: Path) -> Safetensors:
+    """An index file names the shard of each tensor; it must name files of this folder, and agree with them."""
+    index = folder / INDEX
+    placed = read_json(index).get("weight_map")
+    if not isinstance(placed, dict) or not placed or not all(isinstance(file, str) for file in placed.values()):
+        raise ValueError(f"{index} has no weight_map from tensors to files; get it anew")
+    files = sorted(set(placed.values()))
+    for file in files:
+        if file != Path(file).name or "\\" in file or "\0" in file or not file.endswith(".safetensors"):
+            raise ValueError(f"{index} names {file!r}, which is not a safetensors file of this folder; refused")
+        if not (folder / file).is_file():
+            raise ValueError(f"{folder / file} is missing, but {INDEX} names it; get the folder anew")
+    store = Safetensors({file: folder / file for file in files})
+    for file in files:
+        promised = {name for name, home in placed.items() if home == file}
+        wrong = sorted(promised ^ store.names_in(file))
+        if wrong:
+            raise ValueError(f"{index} and {file} do not agree on {wrong[0]}; get the folder anew")
+    return store
+
+
+def _header(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Shape:
+    if not member.filename.endswith(".npy"):
+        raise ValueError(f"{member.filename} is not an array")
+    with archive.open(member) as file:
+        version = np.lib.format.read_magic(file)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, dtype = read(file)
+        numbers = member.file_size - file.tell()
+    if dtype.hasobject:
+        raise ValueError(f"{member.filename} holds Python objects, which would have to be unpickled")
+    if math.prod(shape) * dtype.itemsize > numbers:
+        raise ValueError(f"{member.filename} is shorter than its header says")
+    return tuple(shape)
+
+
+def _modern(name: str) -> str:
+    """gamma and beta are what the first BERT files called the two vectors of a norm."""
+    if name.endswith(".gamma"):
+        return name.removesuffix("gamma") + "weight"
+    return name.removesuffix("beta") + "bias" if name.endswith(".beta") else name
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__

@@ -1,0 +1,85 @@
+"""What a model costs before it is built: parameters by part, bytes, and floating-point operations a token.
+
+Everything is read off the model itself on the meta device, where tensors have shapes and no numbers, so a model of 175
+billion parameters is counted in seconds and in no memory. Operations are those of the ordinary forward pass.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from clearformer.model.attention import Attention, attend
+from clearformer.model.build import build
+from clearformer.model.config import ModelConfig
+from clearformer.model.transformer import EncoderDecoder
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelCost:
+    """parts: parameters of each part, shared tables counted where they first stand; they add up to `total`."""
+
+    total: int
+    parts: dict[str, int]
+    bytes: int  # of the weights in float32
+    training_bytes: int  # weights, gradients and Adam's two moments
+    length: int  # the sequence length that the operations are counted for
+    flops_per_token: int  # forward, multiplications and additions both counted; about three times as many in training
+
+
+def count_cost(config: ModelConfig, *, length: int = 128) -> ModelCost:
+    """Count a configuration without allocating it."""
+    with torch.device("meta"):
+        model = build(config).eval()
+        if config.front.kind == "patches":  # the picture decides
+            length = (config.front.picture // config.front.patch) ** 2 + 1
+        parts = parameters_by_part(model)
+        total = sum(parts.values())
+        return ModelCost(
+            total=total,
+            parts=parts,
+            bytes=4 * total,
+            training_bytes=16 * total,
+            length=length,
+            flops_per_token=count_operations(model, config, length) // length,
+        )
+
+
+def parameters_by_part(model: nn.Module) -> dict[str, int]:
+    """Parameters by front end, stack of layers, norm and head."""
+    parts: dict[str, int] = {}
+    for name, parameter in model.named_parameters():
+        part = _part(name)
+        parts[part] = parts.get(part, 0) + parameter.numel()
+    return parts
+
+
+def _part(name: str) -> str:
+    """encoder.layers.3.self_attn.q_proj.weight -> encoder.layers.self_attn; layers are added up."""
+    words = [word for word in name.split(".")[:-1] if not word.isdigit()]
+    return ".".join(words[:3]) if "layers" in words[:2] else ".".join(words[:2])
+
+
+def count_operations(model: nn.Module, config: ModelConfig, length: int) -> int:
+    """Multiplications and additions of one forward pass over one sequence (and a target as long)."""
+    for module in model.modules():
+        if isinstance(module, Attention):
+            module.kernel = attend  # fused kernels are counted differently on every device
+    tokens = torch.zeros(1, length, dtype=torch.long)
+    arguments: tuple[Tensor, ...] = (_example(config, tokens),)
+    if isinstance(model, EncoderDecoder) or config.shape in ("lstm", "convolution"):
+        arguments += (tokens,)
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        model(*arguments)
+    return int(counter.get_total_flops())
+
+
+def _example(config: ModelConfig, tokens: Tensor) -> Tensor:
+    """An input of the kind that the front end takes."""
+    front = config.front
+    if front.kind == "patches":
+        return torch.zeros(1, front.channels, front.picture, front.picture)
+    if front.kind == "sound":
+        return torch.zeros(1, 2 * tokens.size(1), front.mels)
+    return tokens

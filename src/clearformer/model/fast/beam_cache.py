@@ -1,0 +1,96 @@
+"""What the written-out decoder (`swift_decoder.py`) remembers between steps: keys and values that never move.
+
+The hypotheses of a sentence share its source, and most of their past. A *lane* holds what they share: the projected
+source once, and every key and value that any of them ever wrote, in the order of writing. A row (one hypothesis) sees
+of its lane only the slots of its own ancestors. Reordering a beam thus chooses rows of a small table of who sees what;
+no key is copied. Only when a sentence leaves do others move, and then only those that take an empty place.
+
+N lanes, W rows of each lane, R = N · W rows, L slots written so far, S source slots, H heads, K head width.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass
+class BeamCache:
+    """The state of a search over N lanes with W rows each; row r belongs to lane r // W."""
+
+    source: Tensor  # layers 2 N H S K, keys and values of the sources
+    source_bias: Tensor  # N 1 1 S, zero where the source is real, the lowest number elsewhere
+    kept: Tensor  # layers 2 N H room K, keys and values of what was written
+    count: int  # N; the tensors may have room for more
+    width: int = 1
+    length: int = 0  # L
+    step: int = 0
+    bias: Tensor | None = None  # R L, zero where a row sees a slot, the lowest number elsewhere; None: all see all
+    _own: Tensor | None = None  # the bias on the newest slots, the same at every step
+
+    @property
+    def rows(self) -> int:
+        return self.count * self.width
+
+    def open(self) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+        """Slots for one more token of each row: where to write (layers 2 N H W K), all keys and values so far with
+        them (layers N·H L K each), and the bias on their scores (N 1 W L)."""
+        start, self.length, self.step = self.length, self.length + self.width, self.step + 1
+        if self.length > self.kept.size(4):
+            self._widen()
+        kept = self.kept[:, :, : self.count]
+        if self.bias is not None:
+            self.bias = torch.cat((self.bias, self._own_slots()), dim=1)
+        keys, values = kept.flatten(2, 3)[:, :, :, : self.length].unbind(1)
+        bias = None if self.bias is None else self.bias.view(self.count, 1, self.width, self.length)
+        return kept[:, :, :, :, start : self.length], keys, values, bias
+
+    @torch.inference_mode()  # searches choose rows outside the steps that made these tensors
+    def select(self, rows: Tensor) -> "BeamCache":
+        """These rows, in this order. Those that stand together and come from one lane share one again."""
+        lanes, widths = torch.unique_consecutive(rows // self.width, return_counts=True)
+        wide = int(widths[0]) if len(rows) else 1
+        if bool((widths != wide).any()):  # no common width: to each row a lane of its own
+            lanes, wide = rows // self.width, 1
+        if self.bias is not None:
+            self.bias = self.bias.index_select(0, rows)
+        elif wide > 1:
+            self.bias = self.kept.new_zeros(len(rows), self.length)
+        self._move(lanes)
+        self.count, self.width = len(lanes), wide
+        return self
+
+    def _move(self, lanes: Tensor) -> None:
+        """Put lane `lanes[i]` at place i. Where the last lanes fill empty places, only they are copied."""
+        places = torch.arange(len(lanes), device=lanes.device)
+        moved = (lanes != places).nonzero().squeeze(1)
+        if not len(moved):
+            return
+        taken = lanes[moved]
+        if bool((taken >= len(lanes)).all()):  # nothing that is read here is written here
+            self.source[:, :, moved] = self.source[:, :, taken]
+            self.source_bias[moved] = self.source_bias[taken]
+            self.kept[:, :, moved, :, : self.length] = self.kept[:, :, taken, :, : self.length]
+            return
+        self.source, self.source_bias = self.source.index_select(2, lanes), self.source_bias.index_select(0, lanes)
+        old, used = self.kept, self.length
+        self.kept = _room_like(old, len(lanes), old.size(4))
+        self.kept[..., :used, :] = old[..., :used, :].index_select(2, lanes)
+
+    def _widen(self) -> None:
+        old, used = self.kept, self.length - self.width
+        self.kept = _room_like(old, self.count, 1 << (self.length - 1).bit_length())
+        self.kept[..., :used, :] = old[:, :, : self.count, :, :used]
+
+    def _own_slots(self) -> Tensor:
+        """Of the slots being written, each row sees its own: R W."""
+        if self._own is None or self._own.shape != (self.rows, self.width):
+            lowest = torch.finfo(self.kept.dtype).min
+            others = self.kept.new_full((self.width, self.width), lowest).fill_diagonal_(0.0)
+            self._own = others.repeat(self.count, 1)
+        return self._own
+
+
+def _room_like(kept: Tensor, count: int, room: int) -> Tensor:
+    layers, two, _, heads, _, width = kept.shape
+    return kept.new_empty(layers, two, count, heads, room, width)

@@ -1,0 +1,92 @@
+"""An encoder written out, for speed: the numbers of `Encoder.forward`, without working on padding.
+
+Sentences of a batch differ in length, and the readable path computes every layer for the padding, too. Only attention
+needs the rectangle; norms, projections and feed-forward work on every position alone and are given the real ones, one
+after the other. What a model *is* stands in `transformer.py` and `layers.py`; a test holds every number against them.
+
+N sentences, S slots, R real slots, D model width, H heads, K head width.
+"""
+
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+
+from clearformer.model import masks
+from clearformer.model.attention import attend_fused
+from clearformer.model.attention_context import Memory
+from clearformer.model.fast.packed import (
+    Affine,
+    Around,
+    SwiftFeedForward,
+    function,
+    is_plain,
+    marks,
+    part,
+    queries_keys_values,
+)
+from clearformer.model.fast.row_blocks import RealSlots
+from clearformer.model.layers import EncoderLayer, FeedForward
+from clearformer.model.transformer import Encoder
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """One encoder layer. Its rows are many, so its weights stay as they are."""
+
+    around: Around
+    qkv: Affine
+    out: Affine
+    ffn: SwiftFeedForward
+    heads: int
+
+    @classmethod
+    def of(cls, layer: EncoderLayer) -> "_Layer":
+        own = layer.self_attn
+        return cls(
+            around=Around.of(layer.self_attn_residual),
+            qkv=Affine(*queries_keys_values(own)),
+            out=Affine(*part(own.out_proj)),
+            ffn=SwiftFeedForward.of(layer.ffn, layer.ffn_residual, Affine),
+            heads=own.heads.count,
+        )
+
+    def __call__(self, x: Tensor, real: RealSlots, mask: Tensor) -> Tensor:
+        """x: R D; mask: N 1 1 S."""
+        y = real.put(self.qkv(self.around.enter(x)))
+        q, k, v = y.view(*y.shape[:2], 3, self.heads, -1).permute(2, 0, 3, 1, 4)  # N H S K
+        gathered = attend_fused(q, k, v, mask=mask, scale=1.0)  # the scale is in the queries
+        x = self.around.leave(x, self.out(real.take(gathered.transpose(1, 2).flatten(-2))))
+        return self.ffn(x)
+
+
+class FastEncoder:
+    """The encoder of a captured model. It holds copies of some weights: `stale` says when they have changed."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._front, self._norm = encoder.front, function(encoder.norm)
+        self._weights = list(encoder.parameters())
+        self._marks = marks(self._weights)
+        self._layers = [_Layer.of(layer) for layer in encoder.layers]  # type: ignore[arg-type]
+
+    def stale(self) -> bool:
+        """Whether the model's weights are others, or have been written to, since they were captured."""
+        return self._marks != marks(self._weights)
+
+    def read(self, tokens: Tensor, keep: Tensor) -> Memory:
+        """tokens: N S, keep: N S, True = real."""
+        x, keep, _ = self._front(tokens, keep)
+        real, mask = RealSlots(keep), masks.padding(keep)
+        x = real.take(x)
+        for layer in self._layers:
+            x = layer(x, real, mask)
+        return Memory(real.put(x if self._norm is None else self._norm(x)), keep)
+
+
+def capture_encoder(encoder: nn.Module) -> FastEncoder | None:
+    """This encoder written out, or None where only the readable path knows it."""
+    known = isinstance(encoder, Encoder) and all(_known(layer) for layer in encoder.layers)
+    return FastEncoder(encoder) if known else None  # type: ignore[arg-type]
+
+
+def _known(layer: nn.Module) -> bool:
+    return isinstance(layer, EncoderLayer) and isinstance(layer.ffn, FeedForward) and is_plain(layer.self_attn)

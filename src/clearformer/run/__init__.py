@@ -1,0 +1,1 @@
+"""From a recipe to a trained model folder, for any task."""

@@ -1,0 +1,1 @@
+"""What is wrong with a corpus of text, by file and line."""

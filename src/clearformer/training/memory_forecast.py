@@ -1,0 +1,87 @@
+"""How much memory a run will take at its worst moment, before it takes it.
+
+Weights, gradients and Adam's moments are counted. What the backward pass needs is measured on a single row of the
+largest batch and multiplied: rows do not share activations.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from clearformer.training.checkpoint import Training
+from clearformer.training.loss import Loss
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemoryForecast:
+    """Bytes by purpose."""
+
+    weights: int
+    gradients: int
+    moments: int  # of the optimiser
+    average: int  # of the weights, where one is kept
+    activations: int  # of the largest batch, until the backward pass is through
+
+    @property
+    def total(self) -> int:
+        """All of it, as it stands at the end of a forward pass."""
+        return self.weights + self.gradients + self.moments + self.average + self.activations
+
+    def __str__(self) -> str:
+        parts = {"weights": self.weights, "gradients": self.gradients, "moments": self.moments + self.average}
+        shown = ", ".join(f"{size / 1e6:,.0f} MB {name}" for name, size in parts.items())
+        return f"about {self.total / 1e6:,.0f} MB: {shown}, {self.activations / 1e6:,.0f} MB for the largest batch"
+
+    def exceeds_this_machine(self) -> bool:
+        """Whether it is more than there is, as far as the system tells."""
+        names = ("SC_PHYS_PAGES", "SC_PAGE_SIZE")
+        if not all(name in getattr(os, "sysconf_names", {}) for name in names):
+            return False
+        pages, size = map(os.sysconf, names)
+        return self.total > pages * size
+
+
+def estimate(training: Training, loss_of_one_row: Callable[[], Loss], rows: int, lanes: int = 1) -> MemoryForecast:
+    """loss_of_one_row: the loss of one row of the largest batch, which has so many rows. Each lane has gradients."""
+    model = training.model
+    trained = sum(_bytes(p) for p in model.parameters() if p.requires_grad)
+    return MemoryForecast(
+        weights=sum(map(_bytes, [*model.parameters(), *model.buffers()])),
+        gradients=lanes * trained,
+        moments=2 * trained,  # Adam's; Muon has one for a matrix
+        average=0 if training.ema is None else sum(map(_bytes, training.ema.weights.values())),
+        activations=rows * kept_for_backward(model, loss_of_one_row),
+    )
+
+
+def kept_for_backward(model: nn.Module, forward: Callable[[], Loss]) -> int:
+    """The bytes that a forward pass leaves for the backward pass, and those that this begins with.
+
+    The largest piece, the log-probabilities of a vocabulary, has three companions of its size for a moment: its
+    gradient by each of the two ways it is used, and the gradient of the logits that it was made from.
+    """
+    own = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
+    kept: dict[int, int] = {}
+    alive: list[Tensor] = []  # or a later tensor could be given the memory of an earlier one, and be missed
+
+    def keep(tensor: Tensor) -> Tensor:
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            kept[storage.data_ptr()] = storage.nbytes()
+            alive.append(tensor)
+        return tensor
+
+    statistics = [buffer.clone() for buffer in model.buffers()]
+    model.train()
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        forward()
+    for buffer, before in zip(model.buffers(), statistics, strict=True):
+        buffer.copy_(before)  # looking must not change a running mean
+    return sum(kept.values()) + 3 * max(kept.values(), default=0)
+
+
+def _bytes(tensor: Tensor) -> int:
+    return tensor.numel() * tensor.element_size()

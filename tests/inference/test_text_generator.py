@@ -1,0 +1,60 @@
+"""A language model in use: cached equals full, alone equals in a batch, and characters come whole."""
+
+import pytest
+import torch
+
+from clearformer.inference.text_generator import DecoderStepper, GenerationConfig, TextGenerator
+from clearformer.interop.importer import read_hugging_face
+from interop.folders import gpt2_folder
+
+
+@pytest.fixture(scope="module")
+def generator(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("gpt2")
+    torch.manual_seed(0)
+    gpt2_folder(folder)
+    return TextGenerator(read_hugging_face(folder).bundle)
+
+
+def test_each_token_is_the_likeliest_after_all_before_it(generator):
+    """The cache changes nothing: a full pass over what was written chooses the same tokens."""
+    prompt = generator.encode("two dogs")
+    tokens = [choice.token for choice in generator.choices(prompt, max_new=8)]
+    with torch.inference_mode():
+        logits = generator.model(torch.tensor([[*prompt, *tokens]]))[0]
+    assert logits[len(prompt) - 1 : -1].argmax(-1).tolist() == tokens
+
+
+def test_a_short_prompt_beside_a_long_one_goes_on_as_it_does_alone(generator):
+    stepper, prompts = DecoderStepper(generator.model), [[5, 6, 7, 8, 9], [5]]
+    last, state = stepper.start(prompts)
+    together, _ = stepper.step(last, state)
+    for row, prompt in enumerate(prompts):
+        alone, _ = stepper.step(*stepper.start([prompt]))
+        torch.testing.assert_close(together[row], alone[0], rtol=1e-5, atol=1e-5)
+
+
+def test_half_a_character_is_never_shown(generator):
+    """Single bytes are tokens here: what random weights write is mostly not text, and must never crash the stream."""
+    pieces = list(generator.stream("雪", max_new=12, temperature=2.0, seed=3))
+    assert all(not piece.endswith("\ufffd") for piece in pieces[:-1])
+
+
+def test_the_model_s_room_is_a_limit(generator):
+    room = generator.longest
+    assert len(list(generator.choices([5] * (room - 3), max_new=50))) <= 3
+    with pytest.raises(ValueError, match=f"room for {room}"):
+        list(generator.choices([5] * room))
+
+
+@pytest.mark.parametrize(
+    ("choices", "sentence"),
+    [
+        ({"max_new": 0}, "max_new must be at least 1"),
+        ({"temperature": -1.0}, "temperature must be 0"),
+        ({"top_k": 5}, "set temperature above 0"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(choices, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        GenerationConfig(**choices)

@@ -1,0 +1,55 @@
+"""Readers of text: batches change nothing, words keep their places, and near texts have near vectors."""
+
+import pytest
+import torch
+
+from clearformer.inference.text_readers import Answerer, Classifier, Embedder, Tagger
+from clearformer.interop.importer import read_hugging_face
+from clearformer.model.config import HeadConfig
+from interop.folders import bert_folder
+
+
+def opened(folder, head, architecture):
+    torch.manual_seed(0)
+    names = {str(number): f"kind {number}" for number in range(head.labels)}
+    bert_folder(folder, head, architecture, **({"id2label": names} if head.kind in ("class", "tags") else {}))
+    return read_hugging_face(folder).bundle
+
+
+def test_a_class_does_not_depend_on_the_company(tmp_path):
+    head = HeadConfig(kind="class", labels=3, pooler=True)
+    classifier = Classifier(opened(tmp_path, head, "BertForSequenceClassification"))
+    texts = ["two dogs", "the dog", "play in the snow .", "snow"]
+    together = classifier.classify(texts)
+    for text, found in zip(texts, together, strict=True):
+        [alone] = classifier.classify(text)
+        assert alone.label == found.label
+        assert alone.scores == pytest.approx(found.scores, abs=1e-5)
+
+
+def test_a_word_of_two_pieces_has_one_tag(tmp_path):
+    tagger = Tagger(opened(tmp_path, HeadConfig(kind="tags", labels=3), "BertForTokenClassification"))
+    tags = tagger.tag("plays  snow")  # play ##s
+    assert [tag.word for tag in tags] == ["plays", "snow"]
+
+
+def test_an_answer_is_never_part_of_the_question(tmp_path):
+    answerer = Answerer(opened(tmp_path, HeadConfig(kind="span"), "BertForQuestionAnswering"))
+    found = answerer.answer("dogs dogs dogs", "the snow")
+    assert found.text in ("the", "snow", "the snow")
+    with pytest.raises(ValueError, match="no words to answer with"):
+        answerer.answer("dogs", " ")
+
+
+def test_vectors_have_length_one_and_equal_texts_meet(tmp_path):
+    embedder = Embedder(opened(tmp_path, HeadConfig(kind="states", pooler=True), "BertModel"))
+    vectors = embedder.embed(["two dogs", "the snow .", "two dogs"])
+    torch.testing.assert_close(vectors.norm(dim=1), torch.ones(3))
+    torch.testing.assert_close(vectors[0], vectors[2], rtol=1e-5, atol=1e-5)
+    assert float(vectors[0] @ vectors[1]) < 0.999
+
+
+def test_an_empty_text_and_another_head_are_refused(tmp_path):
+    made = opened(tmp_path, HeadConfig(kind="states", pooler=True), "BertModel")
+    with pytest.raises(ValueError, match="head is for states, not for class"):
+        Classifier(made)

@@ -1,0 +1,75 @@
+import pytest
+import torch
+from torch import nn
+
+from clearformer.training.loss import Loss
+from clearformer.training.memory_forecast import MemoryForecast, estimate, kept_for_backward
+from clearformer.training.optimiser import OptimiserConfig
+from training.footprint import measure
+from training.toy import Spelling, make_loop
+
+
+@pytest.mark.parametrize(
+    "case",
+    [{"dim": 128, "length": 60}, {"dim": 512, "length": 12}, {"dim": 128, "length": 30, "r_drop": 1.0, "ema": 0.9}],
+    ids=["activations weigh most", "weights weigh most", "two passes and an average"],
+)
+def test_the_estimate_is_within_a_factor_of_two_of_what_the_process_grows_by(case, libraries):
+    expected, grown = measure(**case)
+    taken = grown - libraries
+    assert 0.5 < taken / expected < 2, f"{expected / 1e6:.0f} MB expected, {taken / 1e6:.0f} MB measured"
+
+
+@pytest.fixture(scope="module")
+def libraries():
+    """What the first steps of any run make the libraries allocate for themselves: a model of next to nothing shows."""
+    expected, grown = measure(dim=8, length=2)
+    assert expected < 10e6
+    return grown
+
+
+def test_weights_gradients_moments_and_average_are_counted_exactly(tmp_path):
+    loop = make_loop(tmp_path, optimiser=OptimiserConfig(ema=0.9))
+    loop.training.model.mix.bias.requires_grad_(False)
+    found = estimate(loop.training, lambda: Loss(torch.zeros(()), torch.zeros(()), 1), rows=3)
+    assert found == MemoryForecast(
+        weights=4 * (11 * 8 + 8 * 8 + 8),
+        gradients=4 * (11 * 8 + 8 * 8),
+        moments=8 * (11 * 8 + 8 * 8),
+        average=4 * (11 * 8 + 8 * 8 + 8),
+        activations=0,
+    )
+
+
+def test_activations_by_hand():
+    """tanh of a product keeps the product's input, 10 × 8, and its own output, 10 × 16, the larger one: four times."""
+    model, x = nn.Linear(8, 16), torch.randn(10, 8)
+    found = kept_for_backward(model, lambda: Loss(model(x).tanh().sum(), torch.zeros(()), 1))
+    assert found == 4 * (10 * 8 + 4 * 10 * 16)
+
+
+def test_looking_changes_nothing():
+    model = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4))
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    kept_for_backward(model, lambda: Loss(model(torch.randn(5, 4)).sum(), torch.zeros(()), 1))
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
+    assert all(parameter.grad is None for parameter in model.parameters())
+
+
+def test_more_rows_take_more_memory(tmp_path):
+    spelling = Spelling()
+    loop = make_loop(tmp_path, spelling)
+
+    def forward():
+        return spelling.loss(loop.training.model, spelling.batch_at(0))
+
+    one, ten = estimate(loop.training, forward, 1), estimate(loop.training, forward, 10)
+    assert ten.activations == 10 * one.activations > 0
+    assert ten.weights == one.weights
+
+
+def test_a_sentence_for_people():
+    memory = MemoryForecast(weights=10**7, gradients=10**7, moments=2 * 10**7, average=10**7, activations=5 * 10**8)
+    assert str(memory) == ("about 550 MB: 10 MB weights, 10 MB gradients, 30 MB moments, 500 MB for the largest batch")
+    assert not memory.exceeds_this_machine()
+    assert MemoryForecast(weights=10**16, gradients=0, moments=0, average=0, activations=0).exceeds_this_machine()
