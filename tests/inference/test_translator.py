@@ -11,6 +11,7 @@ from clearformer.decoding.penalty import Average
 from clearformer.decoding.rules import Rules
 from clearformer.decoding.stop import FullBeam
 from clearformer.folder.bundle import Bundle
+from clearformer.folder.preprocessing import Preprocessing
 from clearformer.inference.steppers import pad_sources
 from clearformer.inference.translation_settings import DecodingConfig
 from clearformer.inference.translator import Translator, beam_config
@@ -35,7 +36,7 @@ def make(**changes):
     tokenizer = train_from(TokenizerConfig(kind="bpe", vocab_size=320, min_frequency=1), texts(200))
     sizes = {"vocab_size": tokenizer.vocab_size, "dim": 64, "hidden_dim": 64, "layers": 1, "heads": 2, "init_std": 0.3}
     config = transformer(**sizes | changes)
-    return Translator(Bundle(config=config, model=build(config), tokenizer=tokenizer))
+    return Translator(Bundle(config=config, model=build(config), preprocessing=Preprocessing(tokenizer=tokenizer)))
 
 
 @pytest.fixture(scope="module")

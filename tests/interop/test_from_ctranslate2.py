@@ -20,7 +20,7 @@ from tokenizers import models
 from clearformer.decoding.greedy import greedy
 from clearformer.decoding.rules import Rules
 from clearformer.folder import bundle
-from clearformer.folder.bundle import Markers
+from clearformer.folder.preprocessing import Markers
 from clearformer.inference.steppers import Seq2SeqStepper, SourceBatch
 from clearformer.inference.translator import Translator
 from clearformer.interop import from_ctranslate2

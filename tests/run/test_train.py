@@ -9,7 +9,8 @@ import torch
 from clearformer.data.collate import collate_pairs
 from clearformer.data.readers.parallel import CorpusError
 from clearformer.folder import bundle
-from clearformer.folder.bundle import Bundle, Markers
+from clearformer.folder.bundle import Bundle
+from clearformer.folder.preprocessing import Markers, Preprocessing
 from clearformer.foundation import storage
 from clearformer.inference.translator import Translator
 from clearformer.interop.importer import import_checkpoint
@@ -47,8 +48,7 @@ def prepared(recipe, folder):
     made = Bundle(
         config=config,
         model=build(config),
-        tokenizer=source,
-        target_tokenizer=None if recipe.joint else target,
+        preprocessing=Preprocessing(tokenizer=source, target_tokenizer=None if recipe.joint else target),
     )
     return made, corpus, data
 

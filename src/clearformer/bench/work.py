@@ -22,6 +22,7 @@ from clearformer.data.shards import ShardedPairs
 from clearformer.data.tokenise import PairEncoder
 from clearformer.folder import bundle
 from clearformer.folder.bundle import Bundle
+from clearformer.folder.preprocessing import Preprocessing
 from clearformer.foundation import settings, storage
 from clearformer.model.build import build
 from clearformer.model.config import ModelConfig
@@ -243,4 +244,9 @@ def _exactly(length: int, config: ModelConfig, work: Work) -> Bundle:
         vectors[work.eos, CLOCK] = 400.0  # loud enough to drown whatever else the state says
     path = work.folder / "vocabulary" / "joint.json"
     tokenizer = Tokenizer.load(path, storage.read_json(path.with_suffix(".facts.json")))
-    return Bundle(config=config, model=model, tokenizer=tokenizer, provenance={"weights": "random, to be timed"})
+    return Bundle(
+        config=config,
+        model=model,
+        preprocessing=Preprocessing(tokenizer=tokenizer),
+        provenance={"weights": "random, to be timed"},
+    )

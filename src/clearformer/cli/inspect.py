@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
         config = preset(arguments.model)
     elif Path(arguments.model).is_dir():
         described = read_description(Path(arguments.model))
-        config = settings.parse(ModelConfig, described["model"], f"{arguments.model}/config.json")
+        config = settings.parse(ModelConfig, described.model, f"{arguments.model}/config.json")
     else:
         raise ValueError(f"{arguments.model} is neither a model folder nor a preset; presets: {', '.join(PRESETS)}")
     found = count_cost(config, length=arguments.length)

@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> None:
     from clearformer.inference.translation_settings import usual_search
 
     folder = find_model(arguments.model)
-    provenance = read_description(folder).get("provenance", {})
+    provenance = read_description(folder).provenance
     usual = usual_search(provenance)
     arguments.data = arguments.data or (None if arguments.source else provenance.get("data"))
     sources, references = read_test_set(arguments, provenance)

@@ -49,7 +49,7 @@ def search_config(arguments: argparse.Namespace, *, nbest: int = 1) -> "Decoding
     from clearformer.folder.description import find_model, read_description
     from clearformer.inference.translation_settings import usual_search
 
-    usual = usual_search(read_description(find_model(arguments.model)).get("provenance", {}))
+    usual = usual_search(read_description(find_model(arguments.model)).provenance)
     options = ("beam", "penalty", "alpha", "batch")
     given = {name: value for name in options if (value := getattr(arguments, name)) is not None}
     return replace(usual, nbest=nbest, **given)

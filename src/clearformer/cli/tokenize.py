@@ -15,9 +15,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Encode and print."""
-    from clearformer.folder.description import find_model, load_tokenizers
+    from clearformer.folder.description import open_folder
 
-    source, target = load_tokenizers(find_model(arguments.model))
+    source, target = open_folder(arguments.model).preprocessing.sides
     found = (target if arguments.target else source).encode(arguments.text)
     if arguments.json:
         print(json.dumps({"pieces": found.pieces, "ids": found.ids, "offsets": found.offsets}, ensure_ascii=False))

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from clearformer.diagnosis.finding import Symptom
 from clearformer.evaluation.bleu import quick_bleu, tokenisation
-from clearformer.inference.translation_settings import DecodingConfig, OnProgress
+from clearformer.foundation.progress import OnProgress
+from clearformer.inference.translation_settings import DecodingConfig
 from clearformer.inference.translator import Translator
 
 IGNORED = 0.25  # nats a token that the right source is worth; a model that reads gains whole nats

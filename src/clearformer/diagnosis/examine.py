@@ -13,9 +13,10 @@ from clearformer.diagnosis.history import judge_history, read_history
 from clearformer.diagnosis.text import judge_fit, judge_overlap, judge_tables, measure_fit
 from clearformer.folder import bundle
 from clearformer.folder.bundle import Bundle
-from clearformer.folder.description import load_tokenizers, read_description
+from clearformer.folder.description import open_folder, read_description
+from clearformer.folder.preprocessing import Preprocessing
 from clearformer.foundation import storage
-from clearformer.inference.translation_settings import OnProgress
+from clearformer.foundation.progress import OnProgress
 from clearformer.inference.translator import Translator
 from clearformer.model.build import build
 from clearformer.model.weights import put_weights
@@ -108,7 +109,11 @@ def _open(run: Path, recipe: Recipe, files: Files) -> Bundle:
     checkpoints = Checkpoints(run / "checkpoints", keep=1)
     model = build(config)
     put_weights(model, finished_weights(checkpoints.path(checkpoints.steps()[-1])))
-    return Bundle(config=config, model=model, tokenizer=source, target_tokenizer=None if recipe.joint else target)
+    return Bundle(
+        config=config,
+        model=model,
+        preprocessing=Preprocessing(tokenizer=source, target_tokenizer=None if recipe.joint else target),
+    )
 
 
 def _refused(model: Path) -> Symptom | None:
@@ -117,7 +122,7 @@ def _refused(model: Path) -> Symptom | None:
     remedy = "Put back the files that were saved with the model."
     try:
         storage.verify(model)
-        load_tokenizers(model)
+        _ = open_folder(model).preprocessing
     except storage.DamagedError as error:
         return Symptom(name="damaged", says=str(error), remedy=remedy)
     except ValueError as error:

@@ -43,7 +43,7 @@ def read_history(run: Path, *, planned: int, tokens_in_corpus: int) -> History:
         steps=progress.step,
         planned=planned,
         finished=(run / "model").exists(),
-        passes=progress.tokens / max(1, tokens_in_corpus),
+        passes=progress.count / max(1, tokens_in_corpus),
         skipped=progress.skipped,
         rollbacks=progress.rollbacks,
         train=[(record["step"], record["loss"]) for record in records if record["kind"] == "train"],

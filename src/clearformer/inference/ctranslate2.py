@@ -10,25 +10,18 @@ Small models want workers, not threads: each core translates a batch of its own.
 
 import logging
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, Protocol
 
-from clearformer.folder.description import load_tokenizers, read_description
+from clearformer.folder.description import ModelFolder, open_folder
 from clearformer.foundation import storage
 from clearformer.foundation.machine import cores
-from clearformer.inference.translation_settings import (
-    DecodingConfig,
-    OnProgress,
-    Translation,
-    nothing,
-    share_out,
-    unwatched,
-    usual_search,
-)
+from clearformer.foundation.progress import OnProgress, unwatched
+from clearformer.inference.translation_settings import DecodingConfig, Translation, nothing, share_out, usual_search
 from clearformer.text.tokenizer import Tokenizer
 
 log = logging.getLogger(__name__)
@@ -42,24 +35,6 @@ class Reference(Protocol):
     def alternatives(self, texts: str | Sequence[str], config: DecodingConfig) -> list[list[Translation]]: ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class Markers:
-    """Which ids stand around a source, and where a target begins."""
-
-    before_source: tuple[int, ...]
-    after_source: tuple[int, ...]
-
-    @classmethod
-    def of(cls, described: Mapping[str, Any], source: Tokenizer) -> "Markers":
-        """A model that was trained here ends its sources with <eos>; an imported one says what it wants."""
-        given = described.get("markers")
-        if given is None:
-            return cls(before_source=(), after_source=(source.eos_id,))
-        return cls(
-            before_source=tuple(given.get("before_source", ())), after_source=tuple(given.get("after_source", ()))
-        )
-
-
 class CTranslate2Translator:
     """A folder that `to_ctranslate2` made, in use.
 
@@ -70,19 +45,23 @@ class CTranslate2Translator:
     """
 
     def __init__(
-        self, folder: Path, *, reference: Callable[[], Reference] | None = None, scores: Scores = "total"
+        self,
+        folder: Path | ModelFolder,
+        *,
+        reference: Callable[[], Reference] | None = None,
+        scores: Scores = "total",
     ) -> None:
         import ctranslate2
 
-        described = read_description(folder)
-        storage.verify(folder)
-        if "ctranslate2" not in described:
+        opened = open_folder(folder)
+        opened.verify()
+        folder, made = opened.path, opened.description.engine
+        if made is None:
             raise ValueError(f"{folder} holds no weights for ctranslate2; convert it first")
-        made = described["ctranslate2"]
-        self.provenance: dict[str, Any] = described.get("provenance", {})
+        self.provenance: dict[str, Any] = dict(opened.provenance)
         self.usual = usual_search(self.provenance)
-        self.source_tokenizer, self.target_tokenizer = load_tokenizers(folder)
-        self.markers = Markers.of(described, self.source_tokenizer)
+        self.source_tokenizer, self.target_tokenizer = opened.preprocessing.sides
+        self.markers = opened.preprocessing.framing
         self.places: dict[str, int | None] = made["places"]
         self.shortlist: bool = made["shortlist"]
         self.scores = scores

@@ -5,18 +5,13 @@ translates starts at once.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 # What a model folder remembers of its recipe's search, and what a value of it looks like.
 REMEMBERED: dict[str, type | tuple[type, ...]] = {"beam": int, "penalty": str, "alpha": (int, float), "stop": str}
 WIDEST = 64  # the beam that a folder may ask for by itself
-OnProgress = Callable[[int, int], None]  # sentences done, sentences in all
-
-
-def unwatched(done: int, total: int) -> None:
-    """Nobody wants to know how it goes."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,19 +20,11 @@ from clearformer.decoding.protocol import Stepper
 from clearformer.decoding.rules import Rules
 from clearformer.decoding.stop import FullBeam, Proved, StopRule
 from clearformer.decoding.workers import side_by_side
-from clearformer.folder.bundle import Bundle, Markers
+from clearformer.folder.bundle import Bundle
+from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.inference.steppers import Seq2SeqStepper, SourceBatch, pad_sources, stepper_for
-from clearformer.inference.translation_settings import (
-    DecodingConfig,
-    OnProgress,
-    Translation,
-    nothing,
-    share_out,
-    unwatched,
-    usual_search,
-)
+from clearformer.inference.translation_settings import DecodingConfig, Translation, nothing, share_out, usual_search
 from clearformer.model.trace import trace, watcher
-from clearformer.text.tokenizer import Tokenizer
 
 SMALL = 30_000_000  # parameters; the products of larger models are worth more than one thread each
 
@@ -48,12 +40,9 @@ class Translator:
     """An encoder–decoder with its vocabularies."""
 
     def __init__(self, bundle: Bundle) -> None:
-        if bundle.tokenizer is None:
-            raise ValueError("this model folder has no tokenizer, so it cannot read text")
         self.bundle, self.model = bundle, bundle.model.eval()
-        self.source_tokenizer: Tokenizer = bundle.tokenizer
-        self.target_tokenizer: Tokenizer = bundle.target_tokenizer or bundle.tokenizer
-        self.markers = bundle.markers or usual_markers(self.source_tokenizer, self.target_tokenizer)
+        self.source_tokenizer, self.target_tokenizer = bundle.preprocessing.sides
+        self.markers = bundle.preprocessing.framing
         self.readable: Stepper[Any] = Seq2SeqStepper(self.model, bos=self.markers.start)
         self.stepper = stepper_for(self.model, bos=self.markers.start)
         self.usual = usual_search(bundle.provenance)
@@ -212,8 +201,3 @@ class Translator:
 def size(model: nn.Module) -> int:
     """How many parameters a model has."""
     return sum(weight.numel() for weight in model.parameters())
-
-
-def usual_markers(source: Tokenizer, target: Tokenizer) -> Markers:
-    """How models that are trained here are asked: a source ends with <eos>, a target begins with <bos>."""
-    return Markers(after_source=(source.eos_id,), start=target.bos_id)

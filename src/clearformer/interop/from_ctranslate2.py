@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from clearformer.folder.bundle import Bundle, Markers
-from clearformer.folder.description import load_tokenizers
+from clearformer.folder.bundle import Bundle
+from clearformer.folder.description import open_folder
+from clearformer.folder.preprocessing import Markers, Preprocessing
 from clearformer.foundation import storage
 from clearformer.interop import vocabularies
 from clearformer.interop.config_keys import MOST, Keys
@@ -64,9 +65,11 @@ def read(folder: Path) -> Imported:
     found = Bundle(
         config=config,
         model=model,
-        tokenizer=source,
-        target_tokenizer=target,
-        markers=None if source is None else _markers(plain, config, source, target or source),
+        preprocessing=Preprocessing(
+            tokenizer=source,
+            target_tokenizer=target,
+            markers=None if source is None else _markers(plain, config, source, target or source),
+        ),
         provenance={
             **(plain.get("provenance", {}) if "model" in plain else {}),
             "imported_from": folder.resolve().name,
@@ -385,8 +388,8 @@ def _tokenizers(
 ) -> tuple[Tokenizer | None, Tokenizer | None, tuple[str, ...]]:
     """What the folder reads text with. The engine itself takes pieces, so many folders have nothing for that."""
     if "model" in plain:  # our own export
-        source, target = load_tokenizers(folder)
-        return source, None if target is source else target, ()
+        read = open_folder(folder).preprocessing
+        return read.tokenizer, read.target_tokenizer, ()
     if (folder / "tokenizer.json").is_file():
         spelt = {key: plain[key] for key in ("bos_token", "eos_token", "unk_token") if isinstance(plain.get(key), str)}
         return vocabularies.from_definition(folder / "tokenizer.json", config.family, spelt), None, ()
@@ -396,7 +399,7 @@ def _tokenizers(
 def _markers(plain: Mapping[str, Any], config: ModelConfig, source: Tokenizer, target: Tokenizer) -> Markers | None:
     """Which ids stand around a text, as config.json says it."""
     if "model" in plain:
-        given = plain.get("markers")
+        given = plain.get("preprocessing", plain).get("markers")
         return (
             None if given is None else replace(Markers(start=0), **{key: _tuple(value) for key, value in given.items()})
         )

@@ -16,6 +16,7 @@ from tokenizers import AddedToken, Regex, decoders, models, pre_tokenizers
 from torch import Tensor
 
 from clearformer.folder.bundle import Bundle
+from clearformer.folder.preprocessing import Preprocessing
 from clearformer.foundation import storage
 from clearformer.interop import sentencepiece
 from clearformer.interop.binary import BinaryReader
@@ -74,7 +75,7 @@ def read(path: Path) -> Imported:
     found = Bundle(
         config=config,
         model=model,
-        tokenizer=tokenizer,
+        preprocessing=Preprocessing(tokenizer=tokenizer),
         provenance={key: value for key, value in provenance.items() if value is not None},
     )
     return Imported(bundle=found, aside=aside, notes=notes)

@@ -11,6 +11,7 @@ from typing import Any
 
 from clearformer.folder import bundle
 from clearformer.folder.bundle import Bundle
+from clearformer.folder.preprocessing import Preprocessing
 from clearformer.foundation import storage
 from clearformer.interop import certificate as certificates
 from clearformer.interop import plain_folders, vocabularies
@@ -82,10 +83,12 @@ def read_hugging_face(folder: Path, family: str | None = None, *, split: str | N
     found = Bundle(
         config=config,
         model=model,
-        tokenizer=texts.source,
-        target_tokenizer=texts.target,
-        markers=texts.markers,
-        labels=tuple(label_names(plain)) if config.head.kind in ("class", "tags") else (),
+        preprocessing=Preprocessing(
+            tokenizer=texts.source,
+            target_tokenizer=texts.target,
+            markers=texts.markers,
+            labels=tuple(label_names(plain)) if config.head.kind in ("class", "tags") else (),
+        ),
         provenance=_provenance(folder, plain, known),
     )
     return Imported(bundle=found, assumed=keys.assumed, aside=aside, notes=texts.notes)

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from tokenizers import decoders, models, processors
 from torch import Tensor
 
-from clearformer.folder.bundle import Bundle, Markers
+from clearformer.folder.bundle import Bundle
+from clearformer.folder.preprocessing import Markers, Preprocessing
 from clearformer.foundation import storage
 from clearformer.interop import sentencepiece
 from clearformer.interop.config_keys import Keys
@@ -79,7 +80,7 @@ def read_llama2c(folder: Path) -> Imported:
     found = Bundle(
         config=config,
         model=model,
-        tokenizer=_llama2c_tokenizer(vocabulary, vocab),
+        preprocessing=Preprocessing(tokenizer=_llama2c_tokenizer(vocabulary, vocab)),
         provenance={"imported_from": folder.resolve().name, "format": "llama2.c", "files": _checksums(*files)},
     )
     return Imported(bundle=found, aside=aside)
@@ -226,9 +227,11 @@ def read_opennmt_arrays(folder: Path) -> Imported:
     found = Bundle(
         config=config,
         model=model,
-        tokenizer=source,
-        target_tokenizer=target,
-        markers=Markers(after_source=(source.eos_id,) if ends_source else (), start=target.bos_id),
+        preprocessing=Preprocessing(
+            tokenizer=source,
+            target_tokenizer=target,
+            markers=Markers(after_source=(source.eos_id,) if ends_source else (), start=target.bos_id),
+        ),
         provenance={
             "imported_from": folder.resolve().name,
             "format": "opennmt arrays",

@@ -5,7 +5,7 @@ program opens it. The weights are read and written as NumPy arrays; PyTorch is n
 """
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
-from clearformer.folder.description import ENGINE_LAYOUT, fingerprint, load_tokenizers, read_description
+from clearformer.folder.description import ModelFolder, open_folder
 from clearformer.foundation import settings, storage
 from clearformer.model.config import ModelConfig, PositionConfig
 from clearformer.text.tokenizer import Tokenizer
@@ -27,11 +27,16 @@ Array = NDArray[np.float32]
 # Waves are computed for so many places. A longer sentence is no error: the engine hands it to PyTorch.
 PLACES = 1024
 WAVES = ("sinusoidal", "split-sinusoidal", "tensor2tensor")
+LAYOUT = 1  # of what is written here; copies of an older layout are made anew
 ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "gelu-tanh": "GELUTanh", "silu": "SWISH", "tanh": "Tanh"}
 
 
 def convert(
-    folder: Path, out: Path, *, quantization: Quantization = "float32", shortlist: Callable[[Path], None] | None = None
+    folder: Path | ModelFolder,
+    out: Path,
+    *,
+    quantization: Quantization = "float32",
+    shortlist: Callable[[Path], None] | None = None,
 ) -> None:
     """Write a model folder's weights as CTranslate2 reads them, whole or not at all.
 
@@ -39,29 +44,28 @@ def convert(
     """
     if quantization not in get_args(Quantization):
         raise ValueError(f"there is no quantization {quantization!r}; choose from {', '.join(get_args(Quantization))}")
-    described = read_description(folder)
-    storage.verify(folder)
-    config = settings.parse(ModelConfig, described["model"], str(folder / "config.json"))
+    opened = open_folder(folder)
+    opened.verify()
+    config = settings.parse(ModelConfig, opened.description.model, str(opened.path / "config.json"))
     check(config)
-    source, target = load_tokenizers(folder)
-    spec = describe(config, Weights(folder / "model.safetensors"))
-    _name_tokens(spec, config, source, target, described.get("markers"))
+    read = opened.preprocessing
+    source, target = read.sides
+    spec = describe(config, Weights(opened.path / "model.safetensors"))
+    _name_tokens(spec, config, source, target, read.framing.start)
     spec.validate()
     spec.optimize(quantization)
     with storage.new_folder(out) as aside:
         spec.save(str(aside))
         made = {
             "quantization": quantization,
-            "layout": ENGINE_LAYOUT,
-            "made_from": fingerprint(folder),
+            "layout": LAYOUT,
+            "made_from": opened.fingerprint,
             "places": _places_known(config),
             "shortlist": shortlist is not None,
         }
         theirs = storage.read_json(aside / "config.json")
-        storage.write_json(aside / "config.json", described | theirs | {"ctranslate2": made})
-        source.save(aside / "tokenizer.json")
-        if described.get("target_tokenizer") is not None:
-            target.save(aside / "target_tokenizer.json")
+        storage.write_json(aside / "config.json", opened.description.plain() | theirs | {"ctranslate2": made})
+        read.save_files(aside)
         if shortlist is not None:
             shortlist(aside / "vmap.txt")
 
@@ -278,14 +282,12 @@ def waves(place: PositionConfig, count: int, dim: int) -> Array:
     return np.concatenate((sines, cosines), axis=-1)
 
 
-def _name_tokens(
-    spec: Any, config: ModelConfig, source: Tokenizer, target: Tokenizer, markers: Mapping[str, Any] | None
-) -> None:
+def _name_tokens(spec: Any, config: ModelConfig, source: Tokenizer, target: Tokenizer, start_id: int) -> None:
     """Vocabularies as the engine wants them: a name for each row of the tables, and which of them are special."""
     spec.register_source_vocabulary(token_names(source, config.vocab_size))
     names = token_names(target, config.target_vocab_size or config.vocab_size)
     spec.register_target_vocabulary(names)
-    start = names[target.bos_id if markers is None else markers["start"]]
+    start = names[start_id]
     spec.config.bos_token = spec.config.decoder_start_token = start
     spec.config.eos_token = names[target.eos_id]
     spec.config.unk_token = names[target.special_ids.get("unk", target.eos_id)]

@@ -14,7 +14,8 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from clearformer.folder import bundle as bundles
-from clearformer.folder.bundle import Bundle, Markers
+from clearformer.folder.bundle import Bundle
+from clearformer.folder.preprocessing import Markers
 from clearformer.foundation import settings, storage
 from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.marian import as_marian

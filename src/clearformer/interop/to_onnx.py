@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from clearformer.folder import bundle
-from clearformer.folder.description import load_tokenizers, read_description
+from clearformer.folder.description import open_folder
 from clearformer.foundation import storage
 from clearformer.model.attention import Attention, gather, share, split
 from clearformer.model.attention_context import Memory
@@ -32,8 +32,8 @@ TOLERANCE = 1e-4  # between the graphs and the model, in scores of size ten
 
 def export(folder: Path, out: Path) -> None:
     """Write a model folder's graphs, checked, whole or not at all."""
-    described = read_description(folder)
-    loaded = bundle.load(folder)
+    opened = open_folder(folder)
+    loaded = bundle.load(opened)
     check(loaded.config)
     graphs = list(_graphs(loaded.config, _readable(loaded.model)))
     with storage.new_folder(out) as aside:
@@ -41,12 +41,10 @@ def export(folder: Path, out: Path) -> None:
             graph.write(aside)
         _compare(loaded.config, loaded.model, aside)
         told = {graph.name: {"inputs": graph.inputs, "outputs": graph.outputs} for graph in graphs}
-        storage.write_json(aside / "config.json", described | {"onnx": {"opset": OPSET, "graphs": told}})
-        if loaded.tokenizer is not None:
-            source, target = load_tokenizers(folder)
-            source.save(aside / "tokenizer.json")
-            if loaded.target_tokenizer is not None:
-                target.save(aside / "target_tokenizer.json")
+        storage.write_json(
+            aside / "config.json", opened.description.plain() | {"onnx": {"opset": OPSET, "graphs": told}}
+        )
+        loaded.preprocessing.save_files(aside)
 
 
 def check(config: ModelConfig) -> None:

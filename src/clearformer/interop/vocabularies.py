@@ -14,7 +14,7 @@ from typing import Any
 import tokenizers
 from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, processors
 
-from clearformer.folder.bundle import Markers
+from clearformer.folder.preprocessing import Markers
 from clearformer.interop import sentencepiece
 from clearformer.interop.split_patterns import check_patterns, danger
 from clearformer.interop.tensor_files import read_json

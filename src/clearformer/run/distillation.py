@@ -17,7 +17,8 @@ from typing import Any
 
 from clearformer.folder.description import find_model, fingerprint, read_description
 from clearformer.foundation import storage
-from clearformer.inference.translation_settings import DecodingConfig, OnProgress, unwatched
+from clearformer.foundation.progress import OnProgress, unwatched
+from clearformer.inference.translation_settings import DecodingConfig
 from clearformer.run.recipe import DataConfig, Recipe
 from clearformer.run.train import Watchers, locate, train
 from clearformer.text.doctor.parallel import read_lines

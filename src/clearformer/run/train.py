@@ -29,13 +29,14 @@ from clearformer.data.subword_dropout import SubwordDropout
 from clearformer.data.tokenise import OnProgress, PairEncoder, prepare
 from clearformer.evaluation.bleu import quick_bleu, tokenisation
 from clearformer.folder import bundle
-from clearformer.folder.bundle import Bundle, Markers
+from clearformer.folder.bundle import Bundle
 from clearformer.folder.description import load_tokenizers, read_description
+from clearformer.folder.preprocessing import Markers, Preprocessing, usual_markers
 from clearformer.foundation import settings, storage
 from clearformer.foundation.locks import only_one
 from clearformer.foundation.machine import keep_freed_memory
 from clearformer.inference.translation_settings import REMEMBERED
-from clearformer.inference.translator import Translator, usual_markers
+from clearformer.inference.translator import Translator
 from clearformer.model.build import build
 from clearformer.model.config import ModelConfig
 from clearformer.model.weights import put_weights, thin_out, weights_of
@@ -103,8 +104,7 @@ def _train(
     made = Bundle(
         config=config,
         model=begin(recipe, config).to(ranks.device),
-        tokenizer=source,
-        target_tokenizer=None if recipe.joint else target,
+        preprocessing=Preprocessing(tokenizer=source, target_tokenizer=None if recipe.joint else target),
         provenance=_provenance(recipe),
     )
     task = translation_task(recipe, made, corpus, data, ranks)

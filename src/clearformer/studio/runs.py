@@ -10,6 +10,7 @@ from typing import Any
 
 from clearformer.folder import bundle
 from clearformer.folder.bundle import Bundle
+from clearformer.folder.preprocessing import Preprocessing
 from clearformer.foundation import settings, storage
 from clearformer.model.build import build
 from clearformer.model.weights import put_weights
@@ -101,7 +102,9 @@ def _bundle_of(folder: Path) -> Bundle:
     target_size = None if recipe.joint else loaded[-1].vocab_size
     config = model_config(recipe.model, vocab_size=loaded[0].vocab_size, target_vocab_size=target_size)
     target = None if recipe.joint else loaded[-1]
-    return Bundle(config=config, model=build(config), tokenizer=loaded[0], target_tokenizer=target)
+    return Bundle(
+        config=config, model=build(config), preprocessing=Preprocessing(tokenizer=loaded[0], target_tokenizer=target)
+    )
 
 
 def _is_run(folder: Path) -> bool:

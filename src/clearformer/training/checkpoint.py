@@ -33,7 +33,7 @@ class Progress:
     skipped: int = 0  # updates refused because the loss was not a number or far too large
     skipped_in_a_row: int = 0
     rollbacks: int = 0
-    tokens: int = 0
+    count: int = 0  # of what the loss counts
     smooth_loss: float | None = None  # a running mean: what a spike is measured against
     best: float | None = None
     best_step: int = 0

@@ -30,7 +30,7 @@ def projected_cross_entropy(
     if states.dtype != torch.float32 or torch.is_autocast_enabled(states.device.type):
         return cross_entropy(F.linear(states, table, bias), wanted, smoothing=smoothing)
     total, nll = _ProjectedCrossEntropy.apply(states, table, bias, wanted, smoothing, torch.is_grad_enabled())  # type: ignore[no-untyped-call]
-    return Loss(total, nll.detach(), wanted.numel())
+    return Loss(total, wanted.numel(), {"nll": nll.detach()})
 
 
 def projected_r_drop(
@@ -41,7 +41,7 @@ def projected_r_drop(
         one, two = (F.linear(states, table, bias) for states in (first, second))
         return r_drop(one, two, wanted, smoothing=smoothing, weight=weight)
     total, nll = _ProjectedRDrop.apply(first, second, table, bias, wanted, smoothing, weight, torch.is_grad_enabled())  # type: ignore[no-untyped-call]
-    return Loss(total, nll.detach(), wanted.numel())
+    return Loss(total, wanted.numel(), {"nll": nll.detach()})
 
 
 class _WithGradients(torch.autograd.Function):

@@ -36,15 +36,15 @@ class Replicas(Generic[B]):
         self.pool = ThreadPoolExecutor(count, thread_name_prefix="lane")
 
     def learn(
-        self, parts: Sequence[B], seeds: Sequence[int], learn: Callable[[nn.Module, B], tuple[float, ...]]
-    ) -> list[tuple[float, ...]]:
+        self, parts: Sequence[B], seeds: Sequence[int], learn: Callable[[nn.Module, B], dict[str, float]]
+    ) -> list[dict[str, float]]:
         """Call `learn`, which leaves gradients behind, for each part; the gradients end up, added, in the model."""
         models = [self.model, *self.twins][: len(parts)]
         for twin in models[1:]:
             _share(self.model, twin)
         each = max(1, self.threads // len(self.generators))
 
-        def work(model: nn.Module, part: B, generator: torch.Generator, seed: int) -> tuple[float, ...]:
+        def work(model: nn.Module, part: B, generator: torch.Generator, seed: int) -> dict[str, float]:
             torch.set_num_threads(each)  # a thread's own setting, but for one library that has it once for all
             with drawing_from(generator.manual_seed(seed)):
                 return learn(model, part)
