@@ -56,7 +56,6 @@ SIDES = ("source", "target")  # the columns
 TOO_MANY_TOKENS = "too many tokens"
 
 
-
 @dataclass(frozen=True, kw_only=True)
 class PairEncoder:
     """What decides which pairs are kept and which ids they get; it is sent to every process once."""

@@ -53,6 +53,20 @@ class Bundle:
 
 def save(bundle: Bundle, folder: Path, *, dtype: Literal["float32", "float16"] = "float32") -> None:
     """Write a model folder, whole or not at all. float16 halves the file; loading always gives float32."""
+    number = {"float32": torch.float32, "float16": torch.float16}[dtype]
+    with storage.new_folder(folder) as aside:
+        _describe(bundle, aside)
+        weights = {name: _as(number, name, weight) for name, weight in weights_of(bundle.model).items()}
+        storage.write_tensors(aside / WEIGHTS, weights)
+
+
+def save_description(bundle: Bundle, folder: Path) -> None:
+    """Write everything but the weights: what a run says of its model before there is one."""
+    with storage.new_folder(folder) as aside:
+        _describe(bundle, aside)
+
+
+def _describe(bundle: Bundle, folder: Path) -> None:
     described = {
         "format": FORMAT,
         "task": bundle.task,
@@ -60,32 +74,43 @@ def save(bundle: Bundle, folder: Path, *, dtype: Literal["float32", "float16"] =
         "preprocessing": bundle.preprocessing.plain(),
         "provenance": bundle.provenance,
     }
-    number = {"float32": torch.float32, "float16": torch.float16}[dtype]
-    with storage.new_folder(folder) as aside:
-        storage.write_json(aside / CONFIG, {name: value for name, value in described.items() if value is not None})
-        weights = {name: _as(number, name, weight) for name, weight in weights_of(bundle.model).items()}
-        storage.write_tensors(aside / WEIGHTS, weights)
-        bundle.preprocessing.save_files(aside)
+    storage.write_json(folder / CONFIG, {name: value for name, value in described.items() if value is not None})
+    bundle.preprocessing.save_files(folder)
 
 
 def load(folder: Path | ModelFolder) -> Bundle:
     """Open a model folder after checking every file against the manifest."""
     opened = open_folder(folder)
     opened.verify()
-    path, described = opened.path, opened.description
-    if not (path / WEIGHTS).exists():
-        raise ValueError(f"{path} holds weights for ctranslate2 alone; give the folder that it was made from instead")
-    config = settings.parse(ModelConfig, described.model, str(path / CONFIG))
+    weights = opened.path / WEIGHTS
+    if not weights.exists():
+        raise ValueError(
+            f"{opened.path} holds weights for ctranslate2 alone; give the folder that it was made from instead"
+        )
+    try:
+        return with_weights(opened, storage.read_tensors(weights))
+    except WrongWeights as error:
+        raise storage.DamagedError(f"{weights}: {error}") from error
+
+
+class WrongWeights(ValueError):  # noqa: N818 - says what they are
+    """Weights of another model than the folder describes."""
+
+
+def with_weights(folder: ModelFolder, weights: dict[str, Tensor]) -> Bundle:
+    """The model that a folder describes, with these weights."""
+    described = folder.description
+    config = settings.parse(ModelConfig, described.model, str(folder.path / CONFIG))
     model = build(config)
     try:
-        put_weights(model, storage.read_tensors(path / WEIGHTS))
+        put_weights(model, weights)
     except ValueError as error:
-        raise storage.DamagedError(f"{path / WEIGHTS}: {error}") from error
+        raise WrongWeights(str(error)) from error
     return Bundle(
         config=config,
         model=model.eval(),
         task=described.task,
-        preprocessing=opened.preprocessing,
+        preprocessing=folder.preprocessing,
         provenance=dict(described.provenance),
     )
 

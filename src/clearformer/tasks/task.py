@@ -1,8 +1,8 @@
 """What a use of the Transformer is: a record of functions. The runner owns the order in which they are called.
 
 A task is one file of this folder. It says which verb uses its models, how a loaded folder becomes an object with that
-verb's method, how it is trained, and what it makes of data that somebody has. Nothing is inherited and nothing registers
-itself: `tasks/__init__.py` has the closed table.
+verb's method, how it is trained, and what it makes of data that somebody has. Nothing is inherited and nothing
+registers itself: `tasks/__init__.py` has the closed table.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ from clearformer.training.distributed import Ranks
 from clearformer.training.loss import Loss
 
 D = TypeVar("D")  # the dataclass behind [data]
-O = TypeVar("O")  # behind [objective]
+O = TypeVar("O")  # noqa: E741 - behind [objective]
 E = TypeVar("E")  # one example
 B = TypeVar("B", bound=Batch)
 Seed = tuple[int, ...]  # of what is drawn for one batch; empty: nothing is drawn, as in validation

@@ -58,9 +58,7 @@ VERBS: dict[str, Verb] = {
             line=_translation,
             default="en-de",
         ),
-        Verb(
-            name="generate", summary="continue a text", input="prompt", options=GenerationConfig, line=str
-        ),
+        Verb(name="generate", summary="continue a text", input="prompt", options=GenerationConfig, line=str),
         Verb(
             name="fill",
             summary="the words that fit at [MASK]",

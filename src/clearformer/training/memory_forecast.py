@@ -4,15 +4,21 @@ Weights, gradients and Adam's moments are counted. What the backward pass needs 
 largest batch and multiplied: rows do not share activations.
 """
 
+import logging
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from clearformer.training.checkpoint import Training
+from clearformer.training.loop import Loop
 from clearformer.training.loss import Loss
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,13 +50,25 @@ class MemoryForecast:
         return self.total > pages * size
 
 
-def estimate(training: Training, loss_of_one_row: Callable[[], Loss], rows: int, lanes: int = 1) -> MemoryForecast:
-    """loss_of_one_row: the loss of one row of the largest batch, which has so many rows. Each lane has gradients."""
+def forecast(loop: Loop[Any]) -> MemoryForecast:
+    """What a run will take; its plan begins with the largest batch, so that a mistake shows at the first step."""
+    largest = loop.parts.batch_at(0)
+    replicas = 1 if loop.replicas is None else len(loop.replicas.generators)
+    found = estimate(
+        loop.training, partial(loop.parts.loss, loop.training.model, largest.take(slice(0, 1))), len(largest), replicas
+    )
+    if found.exceeds_this_machine():
+        log.warning("that is more than this machine has; lower training.batch_tokens and raise training.accumulate")
+    return found
+
+
+def estimate(training: Training, loss_of_one_row: Callable[[], Loss], rows: int, replicas: int = 1) -> MemoryForecast:
+    """loss_of_one_row: the loss of one row of the largest batch, which has so many rows. Each replica has gradients."""
     model = training.model
     trained = sum(_bytes(p) for p in model.parameters() if p.requires_grad)
     return MemoryForecast(
         weights=sum(map(_bytes, [*model.parameters(), *model.buffers()])),
-        gradients=lanes * trained,
+        gradients=replicas * trained,
         moments=2 * trained,  # Adam's; Muon has one for a matrix
         average=0 if training.ema is None else sum(map(_bytes, training.ema.weights.values())),
         activations=rows * kept_for_backward(model, loss_of_one_row),

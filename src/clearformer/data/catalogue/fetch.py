@@ -21,7 +21,6 @@ from clearformer.foundation.progress import OnProgress
 log = logging.getLogger(__name__)
 
 
-
 class FetchError(Exception):
     """A corpus could not be had; the message is one sentence that says why and what to do."""
 
