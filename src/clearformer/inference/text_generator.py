@@ -13,8 +13,11 @@ from clearformer.decoding.logits import RepetitionPenalty, Temperature, TopK, To
 from clearformer.decoding.rules import Rules
 from clearformer.decoding.sampling import stream_sample
 from clearformer.decoding.stream import TokenChoice
+from clearformer.evaluation.likelihood import Likelihood
 from clearformer.folder.bundle import Bundle
+from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.inference.generation_settings import GenerationConfig
+from clearformer.inference.predictor import describe
 from clearformer.model.cache import DecoderCache
 from clearformer.text.tokenizer import Tokenizer
 
@@ -72,10 +75,8 @@ class TextGenerator:
             raise ValueError(
                 f"a {bundle.config.shape} with a head for {bundle.config.head.kind} does not go on with texts"
             )
-        if bundle.tokenizer is None:
-            raise ValueError("this model folder has no tokenizer, so it cannot read text")
         self.bundle, self.model = bundle, bundle.model.eval()
-        self.tokenizer: Tokenizer = bundle.tokenizer
+        self.tokenizer: Tokenizer = bundle.preprocessing.sides[0]
         self.stepper = DecoderStepper(self.model)
         learned = bundle.config.position.kind == "learned"
         self.longest = bundle.config.max_len if learned else sys.maxsize
@@ -126,6 +127,43 @@ class TextGenerator:
                 seeds=[chosen.seed],
                 transforms=transforms_of(chosen),
             )
+
+    @torch.inference_mode()
+    def likelihood(
+        self,
+        ids: Sequence[int],
+        *,
+        context: int | None = None,
+        stride: int | None = None,
+        on_progress: OnProgress = unwatched,
+    ) -> Likelihood:
+        """How likely a long text is, token by token. Each window sees `context` tokens, and all but the first window
+        count only the last `stride`, so that nearly every token is predicted from a long past.
+        """
+        if len(ids) < 2:
+            raise ValueError("a text needs two tokens at least, so that one can be predicted from the other")
+        context = context or self.context
+        stride = stride or max(1, context // 2)
+        blocks: list[list[float]] = []
+        done = 1  # tokens that need no prediction any more
+        while done < len(ids):
+            end = min(len(ids), done + (stride if blocks else context))
+            begin = max(0, end - context - 1)
+            row = torch.tensor([ids[begin:end]], device=self.stepper.device)
+            scores = self.model(row[:, :-1]).log_softmax(-1).gather(-1, row[:, 1:, None])[0, :, 0]
+            blocks.append((-scores[-(end - done) :]).tolist())
+            done = end
+            on_progress(done, len(ids))
+        return Likelihood(blocks=blocks, context=context, stride=stride)
+
+    @property
+    def context(self) -> int:
+        """How many tokens the model was trained to see at a time."""
+        told = self.bundle.provenance.get("context")
+        return min(told if isinstance(told, int) and told > 0 else self.bundle.config.max_len, self.longest)
+
+    def __repr__(self) -> str:
+        return describe(self, f"context of {self.context} tokens")
 
     def encode(self, prompt: str) -> list[int]:
         """Ids with what the model expects before a text, and nothing behind it; an empty prompt is the start token."""

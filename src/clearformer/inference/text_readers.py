@@ -1,16 +1,18 @@
-"""What models that only read say about a text: its class, a tag for each word, an answer in it, its place among others.
+"""What models that only read say about a text: its class, a tag for each word, its answer span, its embedding.
 
-One class a task head, all over the same reading of texts into padded rectangles.
+One class per head, all over the same reading of texts into padded rectangles.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from clearformer.folder.bundle import Bundle
+from clearformer.inference.predictor import describe
+from clearformer.inference.reading_settings import AnswerConfig, ReadingConfig
 from clearformer.inference.steppers import SourceBatch, pad_sources
 from clearformer.text.tokenizer import Encoding, Tokenizer
 
@@ -50,11 +52,9 @@ class Reader:
 
     def __init__(self, bundle: Bundle, kind: str) -> None:
         if bundle.config.head.kind != kind:
-            raise ValueError(f"this model's head is for {bundle.config.head.kind}, not for {kind}; use another verb")
-        if bundle.tokenizer is None:
-            raise ValueError("this model folder has no tokenizer, so it cannot read text")
+            raise ValueError(f"this model's head is for {bundle.config.head.kind}, not for {kind}")
         self.bundle, self.model = bundle, bundle.model.eval()
-        self.tokenizer: Tokenizer = bundle.tokenizer
+        self.tokenizer: Tokenizer = bundle.preprocessing.sides[0]
         self.longest = bundle.config.max_len
         self.labels = bundle.labels or tuple(f"LABEL_{number}" for number in range(bundle.config.head.labels))
 
@@ -80,6 +80,9 @@ class Reader:
         output: Tensor = self.model(tokens, keep=keep, **extra)
         return output
 
+    def __repr__(self) -> str:
+        return describe(self, f"reads {self.longest} tokens")
+
 
 class Classifier(Reader):
     """One class for each text."""
@@ -87,8 +90,11 @@ class Classifier(Reader):
     def __init__(self, bundle: Bundle) -> None:
         super().__init__(bundle, "class")
 
-    def classify(self, texts: str | Sequence[str], *, batch: int = 32) -> list[Classification]:
+    def classify(
+        self, texts: str | Sequence[str], config: ReadingConfig | None = None, **changes: Any
+    ) -> list[Classification]:
         """The class of each text, in order."""
+        batch = replace(config or ReadingConfig(), **changes).batch
         found = self.encode([texts] if isinstance(texts, str) else texts)
         results = []
         for start in range(0, len(found), batch):
@@ -129,8 +135,9 @@ class Answerer(Reader):
     def __init__(self, bundle: Bundle) -> None:
         super().__init__(bundle, "span")
 
-    def answer(self, question: str, context: str, *, longest: int = 30) -> Answer:
+    def answer(self, question: str, context: str, config: AnswerConfig | None = None, **changes: Any) -> Answer:
         """The best passage of at most `longest` tokens; a long context is read in windows that overlap by half."""
+        longest = replace(config or AnswerConfig(), **changes).longest
         best: Answer | None = None
         for offset, window in self._windows(question, context):
             found = self._best(question, window, longest)
@@ -180,8 +187,9 @@ class Embedder(Reader):
         super().__init__(bundle, "states")
 
     @torch.inference_mode()
-    def embed(self, texts: str | Sequence[str], *, batch: int = 32) -> Tensor:
-        """One row a text, each of length one. N D."""
+    def embed(self, texts: str | Sequence[str], config: ReadingConfig | None = None, **changes: Any) -> Tensor:
+        """One row per text, each of length one. N D."""
+        batch = replace(config or ReadingConfig(), **changes).batch
         found = self.encode([texts] if isinstance(texts, str) else texts)
         parts = []
         for start in range(0, len(found), batch):

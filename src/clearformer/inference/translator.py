@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from clearformer.decoding.beam import BeamConfig, beam_search
 from clearformer.decoding.greedy import greedy
@@ -22,6 +22,7 @@ from clearformer.decoding.stop import FullBeam, Proved, StopRule
 from clearformer.decoding.workers import side_by_side
 from clearformer.folder.bundle import Bundle
 from clearformer.foundation.progress import OnProgress, unwatched
+from clearformer.inference.predictor import describe, size
 from clearformer.inference.steppers import Seq2SeqStepper, SourceBatch, pad_sources, stepper_for
 from clearformer.inference.translation_settings import DecodingConfig, Translation, nothing, share_out, usual_search
 from clearformer.model.trace import trace, watcher
@@ -49,6 +50,11 @@ class Translator:
         self._small = size(self.model) < SMALL
         position = bundle.config.decoder_position or bundle.config.position
         self.longest_target = bundle.config.max_len - 1 if position.kind == "learned" else sys.maxsize
+
+    def __repr__(self) -> str:
+        known = self.bundle.provenance
+        languages = [known.get("source_language"), known.get("target_language")]
+        return describe(self, " to ".join(map(str, languages)) if all(languages) else "")
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -196,8 +202,3 @@ class Translator:
         target = torch.tensor([[self.markers.start, *target_ids]])
         logits: Tensor = self.model(source.tokens, target, source_keep=source.keep)
         return logits
-
-
-def size(model: nn.Module) -> int:
-    """How many parameters a model has."""
-    return sum(weight.numel() for weight in model.parameters())

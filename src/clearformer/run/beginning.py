@@ -11,7 +11,8 @@ from clearformer.folder import bundle
 from clearformer.folder.bundle import Bundle
 from clearformer.model.build import build
 from clearformer.model.weights import put_weights, thin_out, weights_of
-from clearformer.run.recipe import Recipe, model_config
+from clearformer.run.recipe import Recipe
+from clearformer.tasks.model_section import model_config
 from clearformer.tasks.task import Prepared, Task
 
 

@@ -13,14 +13,12 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, cast
 
-from clearformer.folder.description import find_model, read_description
+from clearformer.folder.description import find_model
 from clearformer.folder.run_folder import RECIPE
 from clearformer.foundation import settings
-from clearformer.model.config import ModelConfig
-from clearformer.model.families import FAMILIES
-from clearformer.model.presets import PRESETS, preset
 from clearformer.tasks import TASKS, find_task
 from clearformer.tasks.data_files import seen_from
+from clearformer.tasks.model_section import model_config
 from clearformer.tasks.task import Task, Training
 from clearformer.training.loop import TrainingConfig
 
@@ -64,6 +62,14 @@ def parse_recipe(values: Mapping[str, Any], where: str) -> Recipe:
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None
     return recipe
+
+
+def turned_round(recipe: Recipe) -> Recipe:
+    """The same recipe for the other direction."""
+    _, training = trainable(recipe.task)
+    if training.reverse is None:
+        raise ValueError(f"{recipe.task} has no other direction; leave --reverse out")
+    return replace(recipe, name=f"{recipe.name}-reverse", data=training.reverse(recipe.data))
 
 
 def trainable(name: str) -> tuple[Task, Training[Any, Any, Any, Any]]:
@@ -125,33 +131,3 @@ def with_start(recipe: Recipe, base: Path) -> Recipe:
     """The recipe with the whole name of the folder that it begins with, so that it means the same everywhere."""
     start = find_start(recipe.model, base)
     return recipe if start is None else replace(recipe, model={**recipe.model, "from": str(start)})
-
-
-def model_config(values: Mapping[str, Any], sizes: Mapping[str, Any], *, base: Path | None = None) -> ModelConfig:
-    """The `[model]` section as a configuration: a preset, family or folder, with the section's other values over it.
-
-    sizes: what the data decides. base: the folder to begin with, whose own sizes stay.
-    """
-    rest = dict(values)
-    start, name, family = rest.pop("from", None), rest.pop("preset", None), rest.pop("family", None)
-    if start is not None:  # sizes and vocabulary are that model's; dropout may be ours
-        described = read_description(base or Path(start)).model
-        return settings.parse(ModelConfig, merge(described, rest), f"[model] from {start}")
-    if name is not None:
-        given = settings.to_plain(preset(name))
-    elif family is not None:
-        if family not in FAMILIES:
-            raise ValueError(f"there is no model family {family!r}; choose one of {', '.join(FAMILIES)}")
-        given = settings.to_plain(FAMILIES[family](vocab_size=sizes.get("vocab_size", 1)))
-    else:
-        raise ValueError(f"the [model] section needs a preset ({', '.join(PRESETS)}) or a family")
-    return settings.parse(ModelConfig, merge(merge(given, rest), sizes), "[model]")
-
-
-def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Nested values with others laid over them."""
-    merged = dict(base)
-    for key, value in over.items():
-        old = merged.get(key)
-        merged[key] = merge(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
-    return merged

@@ -6,7 +6,7 @@ registers itself: `tasks/__init__.py` has the closed table.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -85,6 +85,30 @@ class Judging:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Teachers:
+    """Who writes lessons.
+
+    together: one model, or several that decide together. also: further ones, each of which writes lessons of its own.
+    back: models of the other direction, which write new inputs for the given outputs.
+    """
+
+    together: Sequence[str | Path]
+    also: Sequence[str | Path] = ()
+    back: Sequence[str | Path] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class LessonPlan:
+    """Where lessons are written, and how. alone: they take the place of the original examples."""
+
+    folder: Path
+    base: Path
+    options: Any
+    alone: bool = False
+    on_progress: OnProgress = unwatched
+
+
+@dataclass(frozen=True, kw_only=True)
 class Scoring:
     """[scoring] of tasks that have nothing else to say: how many of the development examples a validation looks at."""
 
@@ -107,7 +131,8 @@ class Training(Generic[D, O, E, B]):
     held_out: Callable[[Sequence[Path], ModelFolder], Any]  # files of a test set -> `held`, for `evaluate`
     best: str  # the score that decides, with a minus where less is better
     facts: Callable[[Any], Mapping[str, Any]]  # recipe -> what the folder's provenance says of the data and the use
-    lessons: Callable[..., D] | None = None  # distillation: the data with what teachers make of it
+    lessons: Callable[[D, Teachers, LessonPlan], D] | None = None  # distillation: the data with what teachers write
+    reverse: Callable[[D], D] | None = None  # the data in the other direction, where there is one
 
     def better(self, scores: Scores) -> float:
         """A validation as one number, larger is better; among equals, the lower loss."""
@@ -172,4 +197,3 @@ class Task:
     use: Callable[[Bundle], Any]  # a loaded folder -> the object with the verb's method
     training: Training[Any, Any, Any, Any] | None = None  # None: imported models only
     automatic: Automatic | None = None
-    aliases: tuple[str, ...] = field(default=())

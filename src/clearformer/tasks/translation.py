@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,8 @@ from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Preprocessing, usual_markers
 from clearformer.inference.translation_settings import REMEMBERED
 from clearformer.inference.translator import Translator
+from clearformer.tasks import lessons
+from clearformer.tasks.automatic import parallel_text
 from clearformer.tasks.data_files import DataFiles, file_names, several
 from clearformer.tasks.learned_vocabulary import as_preprocessing, vocabularies
 from clearformer.tasks.task import Judging, Prepared, Scores, Scoring, Seed, Task, Training, Workspace
@@ -274,6 +276,17 @@ def facts(recipe: Any) -> dict[str, Any]:
     }
 
 
+def reverse(data: ParallelData) -> ParallelData:
+    """The same text from target to source."""
+    sides = {"source": "target", "target": "source"}
+    swapped = {
+        form(side): getattr(data, form(other))
+        for form in ("{}_language".format, "train_{}".format, "dev_{}".format, "test_{}".format)
+        for side, other in sides.items()
+    }
+    return replace(data, **swapped)
+
+
 TASK = Task(
     name="translation",
     verb=VERBS["translate"],
@@ -290,5 +303,8 @@ TASK = Task(
         held_out=test_set,
         best="bleu",
         facts=facts,
+        lessons=lessons.add_lessons,
+        reverse=reverse,
     ),
+    automatic=parallel_text.AUTOMATIC,
 )
