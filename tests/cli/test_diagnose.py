@@ -30,13 +30,15 @@ def test_json_has_measures_and_findings(model_folder, pairs, capsys):
     assert "ignores-the-source" in {finding["name"] for finding in found["findings"]}
 
 
-@pytest.mark.parametrize(
-    ("more", "reason"),
-    [([], "is a model without its run"), (["--source", "a"], "--source and --reference belong together")],
-)
-def test_nothing_to_look_at_gets_a_sentence(model_folder, capsys, more, reason):
-    assert main(["diagnose", str(model_folder), *more]) == 1
-    assert reason in capsys.readouterr().err
+def test_a_model_alone_needs_sentences(model_folder, capsys):
+    assert main(["diagnose", str(model_folder)]) == 1
+    assert "is a model alone: give its run, or sentences" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--source", "--reference"])
+def test_one_side_alone_is_wrong_usage(model_folder, capsys, option):
+    assert main(["diagnose", str(model_folder), option, "a"]) == 2
+    assert "--source and --reference belong together" in capsys.readouterr().err
 
 
 def test_a_folder_of_something_else_is_named(tmp_path, capsys):

@@ -4,6 +4,8 @@ import argparse
 import json
 from pathlib import Path
 
+from clearformer.cli.usage import UsageError
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
@@ -19,7 +21,10 @@ def run(arguments: argparse.Namespace) -> None:
     from clearformer.diagnosis.examine import diagnose
     from clearformer.folder.description import find_model
 
-    folder = find_model(arguments.folder)
+    if (arguments.source is None) != (arguments.reference is None):
+        raise UsageError("--source and --reference belong together: output is judged beside a translation by people")
+    given = Path(arguments.folder)
+    folder = given if (given / "recipe.toml").is_file() else find_model(arguments.folder)  # a run tells more
     with progress_bar("translating") as show:
         found = diagnose(folder, source=arguments.source, reference=arguments.reference, on_progress=show)
     if arguments.json:

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clearformer.cli.usage import UsageError
@@ -10,6 +9,8 @@ from clearformer.cli.usage import UsageError
 if TYPE_CHECKING:
     from clearformer.model.config import ModelConfig
     from clearformer.model.cost import ModelCost
+
+LONGEST = 1_000_000  # tokens in a sequence; no model reads more, and the count of operations stays a number
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,21 +22,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Count and print."""
-    from clearformer.folder.description import read_description
+    from clearformer.folder.description import find_model, read_description
     from clearformer.foundation import settings
     from clearformer.model.config import ModelConfig
     from clearformer.model.cost import count_cost
     from clearformer.model.presets import PRESETS, preset
 
-    if arguments.length < 1:
-        raise UsageError(f"--length must be at least 1, not {arguments.length}")
+    if not 1 <= arguments.length <= LONGEST:
+        raise UsageError(f"--length must be at least 1 and at most {LONGEST:,}, not {arguments.length}")
     if arguments.model in PRESETS:
         config = preset(arguments.model)
-    elif Path(arguments.model).is_dir():
-        described = read_description(Path(arguments.model))
-        config = settings.parse(ModelConfig, described["model"], f"{arguments.model}/config.json")
     else:
-        raise ValueError(f"{arguments.model} is neither a model folder nor a preset; presets: {', '.join(PRESETS)}")
+        try:
+            folder = find_model(arguments.model)
+        except ValueError as error:
+            raise ValueError(f"{error}, or name a preset ({', '.join(PRESETS)})") from None
+        described = read_description(folder)
+        config = settings.parse(ModelConfig, described["model"], f"{folder}/config.json")
     found = count_cost(config, length=arguments.length)
     if arguments.json:
         print(json.dumps(_as_json(arguments.model, config, found), indent=2))

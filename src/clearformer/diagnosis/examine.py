@@ -55,7 +55,8 @@ def diagnose(
     if (refused := _refused(folder)) is not None:
         return Diagnosis(measures={}, findings=[refused])
     if given is None:
-        raise ValueError(f"{folder} is a model without its run: give sentences with --source and --reference")
+        run = folder.parent if (folder.parent / "recipe.toml").is_file() else "its run"
+        raise ValueError(f"{folder} is a model alone: give {run}, or sentences with --source and --reference")
     return _diagnose_model(Translator(bundle.load(folder)), given, on_progress)
 
 

@@ -21,7 +21,7 @@ def find_model(model: str | Path) -> Path:
     path = Path(model)
     if path.is_dir():
         if not (path / "config.json").exists() and (path / "model" / "config.json").exists():
-            raise ValueError(f"{path} is the folder of a run; its model is {path / 'model'}")
+            return path / "model"  # the folder of a run
         return path
     models = shipped_models()
     shipped = sorted(path.name for path in models.iterdir() if path.is_dir()) if models.is_dir() else []
