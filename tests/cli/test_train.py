@@ -95,9 +95,9 @@ def test_a_folder_that_holds_a_run_is_left_alone(finished, files, capsys):
         ),
         (1, ["--source", "no.en", "--target", "no.de"], "no.en: the file cannot be read as text"),
         (1, ["no-such-recipe"], "shipped are en-zh"),
-        (1, ["sample", "training.stepps=3"], "did you mean training.steps?"),
+        (2, ["sample", "training.stepps=3"], "did you mean training.steps?"),
         (1, ["sample", "--resume"], "to go on with; leave --resume out to begin one"),
-        (1, ["--resume"], "to go on with: it has no recipe.toml"),
+        (1, ["--resume"], "to resume: it has no recipe.toml"),
     ],
 )
 def test_bad_use_gets_a_sentence(tmp_path, capsys, code, arguments, reason):
@@ -124,7 +124,7 @@ def test_too_little_text_is_refused(tmp_path, capsys):
 
 def test_changes_may_stand_behind_the_options(capsys):
     """argparse takes positional words in one piece; a person writes the change that came to mind last at the end."""
-    assert main(["train", "sample", "--out", "nowhere", "training.stepz=3"]) == 1
+    assert main(["train", "sample", "--out", "nowhere", "training.stepz=3"]) == 2
     assert "stepz" in capsys.readouterr().err
 
 

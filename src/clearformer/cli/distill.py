@@ -43,11 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Write the lessons, then train."""
     from clearformer.cli.progress import progress_bar, training_progress
+    from clearformer.cli.train import read
     from clearformer.run.distillation import Teachers, distill
-    from clearformer.run.recipe import find_recipe, read_recipe
+    from clearformer.run.recipe import find_recipe
 
     path = find_recipe(arguments.words[0])
-    recipe = read_recipe(path, arguments.words[1:])
+    recipe = read(path, arguments.words[1:])
     out = arguments.out or Path("runs") / f"{recipe.name}-distilled"
     with progress_bar("the teacher writes") as lessons, training_progress(recipe.training.steps) as watchers:
         model = distill(

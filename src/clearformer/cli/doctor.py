@@ -4,6 +4,8 @@ import argparse
 import json
 from pathlib import Path
 
+from clearformer.cli.usage import UsageError
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
@@ -18,10 +20,10 @@ def run(arguments: argparse.Namespace) -> None:
     from clearformer.text.doctor.overlap import examine_overlap
     from clearformer.text.doctor.parallel import examine
 
+    if arguments.test and arguments.target is None:
+        raise UsageError("--test compares pairs: give the corpus as two files")
     reports = [examine(arguments.source, arguments.target)]
     if arguments.test:
-        if arguments.target is None:
-            raise ValueError("--test compares pairs: give the corpus as two files")
         reports.append(examine_overlap((arguments.source, arguments.target), tuple(arguments.test)))
     if arguments.json:
         print(json.dumps([json.loads(report.to_json()) for report in reports], ensure_ascii=False, indent=2))

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clearformer.cli.usage import UsageError
+from clearformer.cli.usage import UsageError, asked_wrongly
 
 if TYPE_CHECKING:
     from clearformer.run.recipe import Recipe
@@ -37,28 +37,36 @@ def run(arguments: argparse.Namespace) -> None:
     elif arguments.words:
         _train_recipe(arguments)
     elif arguments.resume and arguments.out:
-        _go_on(arguments.out)
+        _resume(arguments.out)
     else:
         raise UsageError("name a recipe (`sample` needs nothing else), or give your text with --source and --target")
 
 
 def _train_recipe(arguments: argparse.Namespace) -> None:
-    from clearformer.run.recipe import find_recipe, read_recipe, turned_round
+    from clearformer.run.recipe import find_recipe, turned_round
 
     path = find_recipe(arguments.words[0])
-    recipe = read_recipe(path, arguments.words[1:])
+    recipe = read(path, arguments.words[1:])
     recipe = turned_round(recipe) if arguments.reverse else recipe
     out = arguments.out or Path("runs") / recipe.name
     _finish(_train(recipe, out, base=path.parent, resume=arguments.resume))
 
 
-def _go_on(out: Path) -> None:
-    """Resume a run from the recipe that its folder holds."""
+def read(path: Path, changes: list[str]) -> "Recipe":
+    """A recipe with changes laid over it; a setting that does not exist, in either, is wrong usage."""
+    from clearformer.foundation import settings
     from clearformer.run.recipe import read_recipe
 
+    settings.read_toml(path)  # a file that is missing or damaged is not
+    with asked_wrongly():
+        return read_recipe(path, changes)
+
+
+def _resume(out: Path) -> None:
+    """Resume a run from the recipe that its folder holds."""
     if not (out / "recipe.toml").exists():
-        raise ValueError(f"there is no run in {out} to go on with: it has no recipe.toml")
-    _finish(_train(read_recipe(out / "recipe.toml"), out, base=out, resume=True))
+        raise ValueError(f"there is no run in {out} to resume: it has no recipe.toml")
+    _finish(_train(read(out / "recipe.toml", []), out, base=out, resume=True))
 
 
 def _finish(model: Path) -> None:
@@ -69,7 +77,6 @@ def _finish(model: Path) -> None:
 
 def _train_on_files(arguments: argparse.Namespace) -> None:
     """Choose everything, say why, train, and measure on what was held out."""
-    from clearformer.run.recipe import read_recipe
     from clearformer.tasks.automatic.parallel_text import from_files, run_name
 
     source, target = arguments.source, arguments.target
@@ -86,7 +93,7 @@ def _train_on_files(arguments: argparse.Namespace) -> None:
         _say(chosen.report.to_text())
         _show([*chosen.choices, *_changes(arguments.words)])
         _write(chosen.recipe, out)
-    recipe = read_recipe(out / "recipe.toml", arguments.words)
+    recipe = read(out / "recipe.toml", arguments.words)
     model = _train(recipe, out, base=out, resume=arguments.resume)
     example = _evaluate(recipe, model, out)
     print(shlex.join(["clearformer", "translate", "--model", str(model), example]))
