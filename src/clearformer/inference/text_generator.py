@@ -15,8 +15,10 @@ from clearformer.decoding.sampling import stream_sample
 from clearformer.decoding.stream import TokenChoice
 from clearformer.folder.bundle import Bundle
 from clearformer.inference.generation_settings import GenerationConfig
+from clearformer.inference.wrong_use import wrong_use
 from clearformer.model.cache import DecoderCache
 from clearformer.text.tokenizer import Tokenizer
+from clearformer.text.unusable import UnusableTextError
 
 
 def transforms_of(config: GenerationConfig) -> list[Transform]:
@@ -69,9 +71,7 @@ class TextGenerator:
 
     def __init__(self, bundle: Bundle) -> None:
         if bundle.config.shape != "decoder" or bundle.config.head.kind != "language-model":
-            raise ValueError(
-                f"a {bundle.config.shape} with a head for {bundle.config.head.kind} does not go on with texts"
-            )
+            raise ValueError(wrong_use(bundle.config, "language-model"))
         if bundle.tokenizer is None:
             raise ValueError("this model folder has no tokenizer, so it cannot read text")
         self.bundle, self.model = bundle, bundle.model.eval()
@@ -101,6 +101,11 @@ class TextGenerator:
         if len(text) > len(shown):
             yield text[len(shown) :]
 
+    def text_of(self, prompt: Sequence[int], chosen: Sequence[int]) -> str:
+        """What chosen tokens say after their prompt, without the end token."""
+        said = [token for token in chosen if token != self._end()]
+        return self.tokenizer.decode([*prompt, *said])[len(self.tokenizer.decode(prompt)) :]
+
     def choices(
         self, prompt: Sequence[int], config: GenerationConfig | None = None, **changes: Any
     ) -> Iterator[TokenChoice]:
@@ -108,8 +113,8 @@ class TextGenerator:
         chosen = replace(config or GenerationConfig(), **changes)
         room = self.longest - len(prompt)
         if room < 1:
-            raise ValueError(
-                f"the prompt has {len(prompt)} tokens, and the model has room for {self.longest}; shorten it"
+            raise UnusableTextError(
+                1, f"has {len(prompt)} tokens, and the model has room for {self.longest}; shorten it"
             )
         rules = Rules(eos=self._end())
         length = min(chosen.max_new, room)
