@@ -53,7 +53,7 @@ def prepare() -> None:
 
 
 def check_output(verb: str, output: object) -> None:
-    """Refuse at once, not after an hour's work, what has nowhere to put its result. output: the file, if one is named."""
+    """Refuse at once, not after an hour's work, what has nowhere to put its result. output: the file for it, if any."""
     if not isinstance(sys.stdout, _Closed):
         return
     if verb in WRITES_A_FOLDER:
