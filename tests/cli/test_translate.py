@@ -95,8 +95,6 @@ def test_json_has_scores_that_add_up(capsys: pytest.CaptureFixture[str], model_f
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["--beam", "0"], "beam must be at least 1"),
-        (["--nbest", "9"], "nbest is 9"),
         (["--input", "nowhere.txt"], "nowhere.txt"),
         (["hello", "--model", "no-such-model"], "no model folder no-such-model"),
         (["word " * 3000], "more than the"),
@@ -111,6 +109,40 @@ def test_bad_use_gets_a_sentence(
     message = capsys.readouterr().err
     assert reason in message
     assert message.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--beam", "0"], "--beam must be at least 1, not 0"),
+        (["--beam", "99999999999999999999"], "--beam must be at most 1000"),
+        (["--nbest", "9"], "--nbest is 9"),
+        (["--alpha", "1e308"], "--alpha must be at most 10"),
+        (["--alpha", "nan"], "--alpha must be a number, not nan"),
+        (["--max-ratio", "inf"], "--max-ratio must be a number, not inf"),
+        (["--batch", "0"], "--batch must be at least 1"),
+    ],
+)
+def test_settings_out_of_bounds_are_wrong_usage(
+    capsys: pytest.CaptureFixture[str], model_folder: Path, options: list[str], reason: str
+):
+    assert main(["translate", "hello", *options, "--model", str(model_folder)]) == 2
+    message = capsys.readouterr().err
+    assert reason in message
+    assert message.count("\n") == 1
+
+
+@pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
+def test_a_line_that_is_too_long_is_named_by_file_and_line(
+    capsys: pytest.CaptureFixture[str], model_folder: Path, tmp_path: Path, engine: str
+):
+    """Also when it is not in the first portion that is read."""
+    (tmp_path / "in.txt").write_text("a dog\n" * 9 + "dog " * 3000 + "\n", encoding="utf-8")
+    common = ["translate", "--model", str(model_folder), "--engine", engine, "--batch", "1"]
+    assert main([*common, "--input", str(tmp_path / "in.txt")]) == 1
+    assert f"{tmp_path / 'in.txt'}:10 has " in capsys.readouterr().err
+    assert main([*common, "a dog", "dog " * 3000]) == 1
+    assert "text 2 has " in capsys.readouterr().err
 
 
 def test_sentences_and_a_file_are_wrong_usage(capsys: pytest.CaptureFixture[str], text_file: Path):

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clearformer.cli.usage import UsageError
+from clearformer.cli.use import add_model, hint_at_file, utf8_word
 
 if TYPE_CHECKING:
     from clearformer.studio.app import Handlers
@@ -17,9 +18,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "text",
         nargs="?",
+        type=utf8_word,
+        metavar="TEXT",
         help="the sentence; token numbers for a model without a tokenizer (not for positions, architecture, curves)",
     )
-    parser.add_argument("--model", default="en-de", help="a model folder or the name of one that ships (en-de)")
+    add_model(parser, "the model to show", default="en-de")
     parser.add_argument("--out", type=Path, required=True, help="F.html; with --figure F.svg, F.csv or F.json")
     parser.add_argument(
         "--language", choices=("en", "zh"), default="en", help="of the page; it can be switched there (en)"
@@ -39,6 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     if arguments.text is None and arguments.figure not in {"positions", "architecture", "curves"}:
         raise UsageError("say which sentence is to be explained")
+    hint_at_file([arguments.text] if arguments.text else [], '"$(cat {})"')
     if missing := [folder for folder in arguments.runs or [] if not folder.is_dir()]:
         raise UsageError(f"--runs {missing[0]} is not a folder")
 

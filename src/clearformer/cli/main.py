@@ -25,6 +25,7 @@ GROUPS = {
         "classify": "find the class of each text",
         "tag": "find a tag for each word of a text",
         "answer": "find the answer to a question in a text",
+        "embed": "turn texts into vectors that can be compared",
     },
     "train a model": {
         "train": "train a model from a recipe, or from two text files",

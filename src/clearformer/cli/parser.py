@@ -29,7 +29,7 @@ _WORDINGS = (
         re.compile(r"ambiguous option: (?P<name>\S+) could match (?P<value>.*)"),
         "{option} could be {value}; write it in full",
     ),
-    (re.compile(r"argument (?P<name>[^:\s]+): (?P<value>.*)"), "{option}: {value}"),
+    (re.compile(r"argument (?P<name>[^:\s]+): (?P<value>.*)"), "{option} {value}"),
 )
 _REQUIRED = re.compile(r"the following arguments are required: (?P<names>.*)")
 _CHOICE = re.compile(r"argument (?P<name>\S+?): invalid choice: '?(?P<value>.*?)'? \(choose from .*")

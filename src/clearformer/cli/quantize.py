@@ -2,10 +2,11 @@
 
 import argparse
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 from clearformer.cli.evaluate import add_test_set
+from clearformer.cli.search_options import add_search, search_config
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -14,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("out", type=Path, help="where to write the smaller one")
     add_test_set(parser)
     parser.add_argument("--limit", type=float, default=0.5, help="BLEU that may be lost (0.5)")
-    parser.add_argument("--beam", type=int, help="hypotheses kept at each step (as in its recipe, or 4)")
+    add_search(parser)
     parser.add_argument(
         "--shortlist",
         type=Path,
@@ -31,22 +32,21 @@ def run(arguments: argparse.Namespace) -> None:
     from clearformer.cli.progress import progress_bar
     from clearformer.folder.description import find_model, read_description
     from clearformer.inference.quantize import quantize
-    from clearformer.inference.translation_settings import usual_search
 
     folder = find_model(arguments.model)
     provenance = read_description(folder).get("provenance", {})
-    usual = usual_search(provenance)
+    config = search_config(arguments)
     arguments.data = arguments.data or (None if arguments.source else provenance.get("data"))
-    sources, references = read_test_set(arguments, provenance)
-    with progress_bar("translating twice") as show:
+    given = read_test_set(arguments, provenance)
+    with progress_bar("translating twice") as show, given.naming_places():
         found = quantize(
             folder,
             arguments.out,
-            sources,
-            references,
+            given.sources,
+            given.references,
             limit=arguments.limit,
             pairs=_pairs(arguments.shortlist),
-            config=replace(usual, beam=arguments.beam or usual.beam),
+            config=config,
             on_progress=show,
         )
     if arguments.json:

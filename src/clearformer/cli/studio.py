@@ -5,11 +5,12 @@ import sys
 from pathlib import Path
 
 from clearformer.cli.usage import UsageError
+from clearformer.cli.use import add_model
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
-    parser.add_argument("--model", default="en-de", help="a model folder or the name of one that ships (en-de)")
+    add_model(parser, "the model to show", default="en-de")
     parser.add_argument(
         "--port", type=int, default=8700, help="where to listen on this computer (8700, or the next free)"
     )
