@@ -1,6 +1,5 @@
 """Distilling from the command line: teacher, recipe, changes and folder are told apart, and mistakes are named."""
 
-
 from clearformer.cli.main import main
 
 
