@@ -18,7 +18,7 @@ def pairs(tmp_path):
 def test_an_untrained_model_is_told_off_with_numbers(model_folder, pairs, capsys):
     assert main(["diagnose", str(model_folder), *pairs]) == 0
     printed = capsys.readouterr().out
-    assert "ignores-the-source: the model hardly looks at its source" in printed
+    assert "ignores-the-source: the model hardly uses its source" in printed
     assert "worth of the source" in printed
     assert "train longer" in printed
 

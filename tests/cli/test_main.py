@@ -41,7 +41,7 @@ def test_help_of_a_verb_loads_nothing_heavy():
         (["xyzzy"], "clearformer: there is no verb 'xyzzy' (`clearformer --help` lists them)"),
         (["--model", "m", "translate"], "clearformer: the verb comes first, as in `clearformer translate --model …`"),
         (["translate", "--inptu", "x"], "clearformer translate: there is no option --inptu; did you mean --input?"),
-        (["inspect"], "clearformer inspect: model (a model folder"),
+        (["inspect"], "clearformer inspect: MODEL (a model folder"),
         (["data"], "clearformer data: list|get (list what is known, or get one corpus) is missing"),
     ],
 )

@@ -83,3 +83,13 @@ def test_a_text_with_blanks_may_begin_with_a_dash_and_a_number_may_be_negative(p
 
 def test_choices_are_listed_as_people_do():
     assert [either(names) for names in (["a"], ["a", "b"], ["a", "b", "c"])] == ["a", "a or b", "a, b or c"]
+
+
+def test_the_first_line_of_help_names_what_has_to_be_there(parser, capsys):
+    parser.add_argument("--to", required=True, choices=("onnx", "gguf"))
+    with pytest.raises(SystemExit) as left:
+        parser.read(["--beam", "--help"])  # whatever else is wrong
+    assert left.value.code == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("usage: clearformer try WHAT [words …] --to onnx|gguf [options]\n")
+    assert "--input INPUT" in shown

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from clearformer.cli.main import main
+from interop.folders import gpt2_folder
 from support.toy_models import small
 
 
@@ -177,6 +178,27 @@ def test_both_engines_say_the_same(capsys: pytest.CaptureFixture[str], tmp_path:
     assert texts[0] == texts[1] == texts[2]
     scores = [[float(line.split("\t")[0]) for line in answer if "\t" in line] for answer in answers]
     assert scores[0] == pytest.approx(scores[1], abs=2e-4)
+
+
+@pytest.mark.parametrize("verb", ["translate", "evaluate", "score", "distill", "diagnose"])
+def test_a_model_that_does_not_translate_is_sent_to_its_verb(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, text_file: Path, verb: str
+):
+    gpt2_folder(tmp_path / "published")
+    model, text = str(tmp_path / "gpt2"), str(text_file)
+    assert main(["import", str(tmp_path / "published"), model]) == 0
+    arguments = {
+        "translate": ["hello", "--model", model],
+        "evaluate": ["--model", model, "--source", text, "--reference", text],
+        "score": ["--model", model, "--source", text, "--target", text],
+        "distill": [model, "sample", "--out", str(tmp_path / "run")],
+        "diagnose": [model, "--source", text, "--reference", text],
+    }
+    capsys.readouterr()
+    assert main([verb, *arguments[verb]]) == 1
+    assert "a decoder that continues texts, not one that translates; use `clearformer generate`" in (
+        capsys.readouterr().err
+    )
 
 
 def test_alignments_of_both_engines_agree(capsys: pytest.CaptureFixture[str], tmp_path: Path):

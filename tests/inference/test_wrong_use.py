@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from clearformer.cli.main import VERBS
-from clearformer.inference.wrong_use import use_of, wrong_use
+from clearformer.inference.wrong_use import translates, use_of, wrong_use
 from clearformer.model.config import HeadConfig
 from clearformer.model.presets import preset
 
@@ -25,6 +25,13 @@ def test_the_head_decides_about_the_verb(kind, verb):
     config = replace(preset("bert-base"), head=HeadConfig(kind=kind, labels=0 if kind == "span" else 2))
     assert use_of(config)[1] == verb
     assert verb in VERBS
+
+
+def test_baselines_translate_and_readers_do_not():
+    assert translates(preset("tiny"))
+    assert translates(replace(preset("tiny"), shape="lstm"))
+    assert not translates(preset("gpt2"))
+    assert "an encoder that embeds texts, not one that translates" in wrong_use(preset("bert-base"), "translation")
 
 
 def test_what_has_no_verb_is_not_sent_anywhere():

@@ -1,4 +1,4 @@
-"""clearformer diagnose: why a model is bad."""
+"""clearformer diagnose: what is wrong with a model, and what to do."""
 
 import argparse
 import json
@@ -10,8 +10,8 @@ from clearformer.cli.usage import UsageError
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     parser.add_argument("folder", metavar="RUN|MODEL", help="the folder of a run, a model folder, or a model's name")
-    parser.add_argument("--source", type=Path, help="sentences to look at (a run has its development set)")
-    parser.add_argument("--reference", type=Path, help="their translations by people")
+    parser.add_argument("--source", type=Path, metavar="FILE", help="sentences to look at (a run has its own)")
+    parser.add_argument("--reference", type=Path, metavar="FILE", help="their translations by people")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 

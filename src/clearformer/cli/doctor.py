@@ -9,9 +9,11 @@ from clearformer.cli.usage import UsageError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
-    parser.add_argument("source", type=Path, metavar="FILE", help="text with a sentence a line, plain or .gz")
+    parser.add_argument("source", type=Path, metavar="FILE", help="text, one sentence per line, plain or .gz")
     parser.add_argument("target", type=Path, nargs="?", metavar="FILE", help="its translation, line by line")
-    parser.add_argument("--test", type=Path, nargs=2, metavar="FILE", help="a test set that must not be in the corpus")
+    parser.add_argument(
+        "--test", type=Path, nargs=2, metavar="FILE", help="a test set whose pairs must not be in the corpus"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -31,4 +33,4 @@ def run(arguments: argparse.Namespace) -> None:
         for report in reports:
             print(report.to_text())
     if any(report.fatal for report in reports):
-        raise ValueError("this corpus cannot be trained on as it is; the findings above say what to mend")
+        raise ValueError("this corpus cannot be trained on as it is; the findings above say what to fix")

@@ -1,4 +1,4 @@
-"""clearformer embed: each text as a vector, so that near texts have a large product."""
+"""clearformer embed: each text as a vector; the product of two says how similar their texts are."""
 
 import argparse
 import json
@@ -30,11 +30,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model(parser, "an encoder")
     add_batch(parser)
     add_answers(parser, "print one JSON object per text, with the text and its vector")
-    parser.epilog = "Prints one JSON array per text, of length one; --output F.npy writes them as one float32 matrix."
+    parser.epilog = (
+        "Prints one JSON array per text, a vector of norm 1; --output FILE.npy writes one float32 matrix instead."
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Embed text by text; a blank line is refused, or rows and lines would no longer belong together."""
+    """Embed text by text; a blank line has its vector, too, so that row n belongs to line n."""
     from clearformer.inference.text_readers import Embedder
 
     embedder = Embedder(open_model(arguments))

@@ -18,19 +18,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_others(parser)
     add_test_set(parser)
     parser.add_argument(
-        "--tokenise", help="sacreBLEU's tokeniser; none for text that is split already (its recipe's, or by language)"
+        "--tokenise",
+        metavar="NAME",
+        help="sacreBLEU's tokeniser; none for text that is already split (as in the model's recipe, or by language)",
     )
     add_search(parser)
     add_engine(parser)
-    parser.add_argument("--output", type=Path, help="keep the translations in this file")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="also write the translations to this file")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def add_test_set(parser: argparse.ArgumentParser) -> None:
     """How a test set is named."""
-    parser.add_argument("--data", help="a known corpus; its test set is used")
-    parser.add_argument("--source", type=Path, help="sentences to translate, one a line")
-    parser.add_argument("--reference", type=Path, help="their translations by people")
+    parser.add_argument("--data", metavar="NAME", help="a known corpus, whose test set is used")
+    parser.add_argument("--source", type=Path, metavar="FILE", help="sentences to translate, one per line")
+    parser.add_argument("--reference", type=Path, metavar="FILE", help="their translations by people")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -58,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
         return
     print(f"BLEU        {score.bleu:.2f}   (95 % between {score.bleu_low:.2f} and {score.bleu_high:.2f})")
     print(f"chrF2       {score.chrf:.2f}")
-    print(f"perplexity  {perplexity:.2f} a token")
+    print(f"perplexity  {perplexity:.2f} per token")
     print(f"sentences   {score.sentences}")
     print(f"signature   {score.signature}")
 

@@ -1,10 +1,10 @@
-"""clearformer inspect: what a model costs, by part."""
+"""clearformer inspect: the parameters, memory and operations of a model, by part."""
 
 import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from clearformer.cli.usage import UsageError
+from clearformer.cli.parser import number_between
 
 if TYPE_CHECKING:
     from clearformer.model.config import ModelConfig
@@ -15,8 +15,13 @@ LONGEST = 1_000_000  # tokens in a sequence; no model reads more, and the count 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
-    parser.add_argument("model", help="a model folder, or a preset such as tiny, base, big, gpt2, bert-base, gpt3")
-    parser.add_argument("--length", type=int, default=128, help="tokens in a sequence, for the operations (128)")
+    parser.add_argument(
+        "model", metavar="MODEL", help="a model folder, or a preset such as tiny, base, big, gpt2, bert-base, gpt3"
+    )
+    kind = number_between(1, LONGEST)
+    parser.add_argument(
+        "--length", type=kind, default=128, metavar="N", help="tokens in a sequence, to count operations for (128)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -28,8 +33,6 @@ def run(arguments: argparse.Namespace) -> None:
     from clearformer.model.cost import count_cost
     from clearformer.model.presets import PRESETS, preset
 
-    if not 1 <= arguments.length <= LONGEST:
-        raise UsageError(f"--length must be at least 1 and at most {LONGEST:,}, not {arguments.length}")
     if arguments.model in PRESETS:
         config = preset(arguments.model)
     else:
@@ -72,7 +75,7 @@ def _print(name: str, config: "ModelConfig", found: "ModelCost") -> None:
     console.print(table)
     console.print(f"\nweights     {_size(found.bytes)} in float32, {_size(found.bytes // 2)} in float16")
     forward, training = _short(found.flops_per_token), _short(3 * found.flops_per_token)
-    console.print(f"operations  {forward}FLOP a token forward, {training}FLOP in training, at length {found.length}")
+    console.print(f"operations  {forward}FLOP per token forward, {training}FLOP in training, at length {found.length}")
 
 
 def _size(count: float) -> str:

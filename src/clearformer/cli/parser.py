@@ -1,4 +1,4 @@
-"""argparse with our manners: one sentence for a mistake, with the nearest word that exists.
+"""argparse, but a mistake gets one sentence, with the nearest word that exists.
 
 argparse prints the usage of the whole program and its own shorthand ("the following arguments are required: what").
 Here a mistake becomes a `UsageError`, whose sentence `main` prints; the exit code stays 2.
@@ -7,10 +7,12 @@ Here a mistake becomes a `UsageError`, whose sentence `main` prints; the exit co
 import argparse
 import difflib
 import re
-from collections.abc import Iterable, Sequence
-from typing import NoReturn
+from collections.abc import Callable, Iterable, Sequence
+from typing import NoReturn, TypeVar
 
 from clearformer.cli.usage import UsageError
+
+N = TypeVar("N", int, float)
 
 # argparse's messages that a stranger cannot read, and what to say instead. Others are passed on as they are.
 _WORDINGS = (
@@ -41,6 +43,9 @@ class CommandParser(argparse.ArgumentParser):
     def read(self, given: Sequence[str]) -> argparse.Namespace:
         """Read the words behind the verb; options and other words may stand in any order, and behind `--` is none."""
         end = given.index("--") if "--" in given else len(given)
+        if {"-h", "--help"}.intersection(given[:end]):
+            self.print_help()
+            self.exit()
         self._refuse_unknown_options(given[:end])
         chosen, words = self._read_options(given[:end])
         chosen, late = self._read_words([*words, *given[end + 1 :]], chosen)
@@ -69,6 +74,14 @@ class CommandParser(argparse.ArgumentParser):
         finally:
             for action in required:
                 action.required = True
+
+    def format_help(self) -> str:
+        """The whole help; its first line names the words and the options that have to be there."""
+        if self.usage is None:
+            needed = [f"{_shown_name(one)} {_metavar(one)}" for one in self._get_optional_actions() if one.required]
+            words = [_usage_of(action) for action in self._get_positional_actions()]
+            self.usage = " ".join([self.prog, *words, *needed, "[options]"]).replace("%", "%%")
+        return super().format_help()
 
     def error(self, message: str) -> NoReturn:
         """Refuse what was asked for, in one sentence."""
@@ -122,6 +135,31 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 def either(names: Sequence[str]) -> str:
     """a, b or c."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def number_between(least: N, most: N) -> Callable[[str], N]:
+    """An option's type: a number, both ends included, whole if they are."""
+    kind, name = type(least), "a whole number" if isinstance(least, int) else "a number"
+
+    def read(word: str) -> N:
+        try:
+            number = kind(word)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"must be {name}, not {word!r}") from None
+        if not least <= number <= most:  # nan is neither
+            raise argparse.ArgumentTypeError(f"must be at least {least:,} and at most {most:,}, not {word}")
+        return number
+
+    return read
+
+
+def _usage_of(action: argparse.Action) -> str:
+    name = _shown_name(action)
+    return {"?": f"[{name}]", "*": f"[{name} …]", "+": f"{name} …"}.get(str(action.nargs), name)
+
+
+def _metavar(option: argparse.Action) -> str:
+    return str(option.metavar or "|".join(map(str, option.choices or [])) or option.dest.upper())
 
 
 def _longest(name: str) -> str:

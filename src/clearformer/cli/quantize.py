@@ -6,28 +6,30 @@ from dataclasses import asdict
 from pathlib import Path
 
 from clearformer.cli.evaluate import add_test_set
+from clearformer.cli.parser import number_between
 from clearformer.cli.search_options import add_search, search_config
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
-    parser.add_argument("model", help="a model folder or the name of one that ships")
-    parser.add_argument("out", type=Path, help="where to write the smaller one")
+    parser.add_argument("model", metavar="MODEL", help="a model folder or the name of one that ships")
+    parser.add_argument("out", type=Path, metavar="FOLDER", help="where to write the smaller model")
     add_test_set(parser)
-    parser.add_argument("--limit", type=float, default=0.5, help="BLEU that may be lost (0.5)")
+    kind = number_between(0.0, 100.0)
+    parser.add_argument("--limit", type=kind, default=0.5, metavar="X", help="most BLEU that may be lost (0.5)")
     add_search(parser)
     parser.add_argument(
         "--shortlist",
         type=Path,
         nargs=2,
         metavar=("SOURCE", "TARGET"),
-        help="training files, to learn which target tokens a source token may become: fewer to choose from is faster",
+        help="training files, to learn the likely target tokens of each source token: fewer choices are faster",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Convert, measure both, keep or refuse, print."""
+    """Convert, measure both, keep the small one or refuse, print."""
     from clearformer.cli.evaluate import read_test_set
     from clearformer.cli.progress import progress_bar
     from clearformer.folder.description import find_model, read_description

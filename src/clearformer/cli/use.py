@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
 
+from clearformer.cli.parser import number_between
 from clearformer.cli.usage import UsageError
 
 if TYPE_CHECKING:
@@ -58,17 +59,8 @@ def add_answers(parser: argparse.ArgumentParser, json_help: str) -> None:
 
 def add_batch(parser: argparse.ArgumentParser) -> None:
     """--batch."""
-    parser.add_argument("--batch", type=_positive, default=32, metavar="N", help="texts read at a time (32)")
-
-
-def _positive(word: str) -> int:
-    try:
-        number = int(word)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a whole number, not {word!r}") from None
-    if not 1 <= number <= MOST_AT_A_TIME:
-        raise argparse.ArgumentTypeError(f"must be at least 1 and at most {MOST_AT_A_TIME:,}, not {word}")
-    return number
+    kind = number_between(1, MOST_AT_A_TIME)
+    parser.add_argument("--batch", type=kind, default=32, metavar="N", help="texts read at a time (32)")
 
 
 def utf8_word(word: str) -> str:

@@ -31,6 +31,7 @@ from clearformer.inference.translation_settings import (
     unwatched,
     usual_search,
 )
+from clearformer.inference.wrong_use import translates, wrong_use
 from clearformer.model.trace import trace, watcher
 from clearformer.text.tokenizer import Tokenizer
 
@@ -48,6 +49,8 @@ class Translator:
     """An encoder–decoder with its vocabularies."""
 
     def __init__(self, bundle: Bundle) -> None:
+        if not translates(bundle.config):
+            raise ValueError(wrong_use(bundle.config, "translation"))
         if bundle.tokenizer is None:
             raise ValueError("this model folder has no tokenizer, so it cannot read text")
         self.bundle, self.model = bundle, bundle.model.eval()

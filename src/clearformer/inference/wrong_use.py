@@ -29,11 +29,16 @@ _SHAPES = {
 
 
 def wrong_use(config: ModelConfig, wanted: str) -> str:
-    """A sentence for a model whose head is not the `wanted` one."""
+    """A sentence for a model that is not the `wanted` one: a kind of head, or "translation"."""
     does, verb = use_of(config)
-    asked = _WRITERS["decoder"][0] if wanted == "language-model" else _USES[wanted][0]
+    asked = {"language-model": _WRITERS["decoder"], "translation": _TRANSLATES, **_USES}[wanted][0]
     advice = f"use `clearformer {verb}`" if verb else "no verb uses it yet, and `clearformer inspect` shows its parts"
     return f"this model is {_SHAPES[config.shape]} that {does}, not one that {asked}; {advice}"
+
+
+def translates(config: ModelConfig) -> bool:
+    """Whether a model reads one text and writes another."""
+    return use_of(config) == _TRANSLATES
 
 
 def use_of(config: ModelConfig) -> tuple[str, str | None]:
