@@ -42,7 +42,7 @@ def test_figures_of_a_search_a_model_and_a_run(model_folder, tmp_path):
 def test_a_sentence_is_asked_for_where_one_is_needed(model_folder, tmp_path, monkeypatch, capsys, words):
     monkeypatch.chdir(tmp_path)
     assert main(["explain", "--model", str(model_folder), *words]) == 2
-    assert "which sentence" in capsys.readouterr().err
+    assert "give the sentence to explain" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from clearformer.cli.main import VERBS, main
+from clearformer import __version__
+from clearformer.cli.main import GROUPS, VERBS, main
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -33,10 +34,54 @@ def test_help_of_a_verb_loads_nothing_heavy():
     assert done.returncode == 0, done.stderr
 
 
-def test_wrong_usage_is_exit_code_2():
-    assert run("no-such-verb").returncode == 2
-    assert run("inspect").returncode == 2
-    assert run().returncode == 2
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["transalte", "x"], "clearformer: there is no verb 'transalte'; did you mean translate?"),
+        (["xyzzy"], "clearformer: there is no verb 'xyzzy' (`clearformer --help` lists them)"),
+        (["--model", "m", "translate"], "clearformer: the verb comes first, as in `clearformer translate --model …`"),
+        (["translate", "--inptu", "x"], "clearformer translate: there is no option --inptu; did you mean --input?"),
+        (["inspect"], "clearformer inspect: MODEL (a model folder"),
+        (["data"], "clearformer data: list|get (list what is known, or get one corpus) is missing"),
+    ],
+)
+def test_wrong_usage_is_exit_code_2_and_one_sentence(arguments, sentence, capsys):
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(sentence)
+    assert captured.err.count("\n") == 1
+
+
+def test_nothing_at_all_shows_the_verbs_but_is_no_success(capsys):
+    assert main([]) == 2
+    assert "translate" in capsys.readouterr().out
+
+
+def test_help_groups_the_verbs_by_what_they_are_for(capsys):
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    places = [shown.index(f"\n{title}:\n") for title in GROUPS]
+    assert places == sorted(places)
+    assert all(len(line) <= 88 for line in shown.splitlines())
+
+
+def test_the_version_is_the_package_s(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"clearformer {__version__}\n"
+
+
+def test_frames_of_a_library_are_not_part_of_a_sentence(monkeypatch, capsys):
+    from clearformer.cli import inspect
+
+    def broken(arguments: object) -> None:
+        raise RuntimeError("Overflow when unpacking long\nframe #0: c10::Error::Error …")
+
+    monkeypatch.setattr(inspect, "run", broken)
+    assert main(["inspect", "base"]) == 1
+    said = capsys.readouterr().err
+    assert "internal error (RuntimeError: Overflow when unpacking long)" in said
+    assert said.count("\n") == 1
 
 
 def test_what_could_not_be_done_is_exit_code_1_and_one_sentence(capsys: pytest.CaptureFixture[str]):

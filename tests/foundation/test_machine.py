@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from clearformer.foundation.machine import cores
+from clearformer.foundation.machine import cores, resident_bytes
 
 # NumPy asks plainly for memory. PyTorch wants it aligned, which does not always fit into the hole left by its equal.
 MEASURE = """
@@ -35,3 +35,15 @@ def test_memory_that_was_freed_is_used_again():
 
 def test_at_least_one_core_is_used():
     assert len(cores()) >= 1
+
+
+def test_what_a_process_holds_grows_with_what_it_fills():
+    import numpy as np
+
+    before = resident_bytes()
+    if before is None:
+        pytest.skip("this system does not tell")
+    filled = np.ones(20_000_000)  # 160 MB
+    after = resident_bytes()
+    assert after is not None
+    assert 0.9 * filled.nbytes < after - before < 1.5 * filled.nbytes

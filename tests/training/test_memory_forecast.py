@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
 
+from clearformer.foundation.machine import resident_bytes
 from clearformer.training.loss import Loss
 from clearformer.training.memory_forecast import MemoryForecast, estimate, kept_for_backward
 from clearformer.training.optimiser import OptimiserConfig
@@ -32,7 +35,7 @@ def test_weights_gradients_moments_and_average_are_counted_exactly(tmp_path):
     loop = make_loop(tmp_path, optimiser=OptimiserConfig(ema=0.9))
     loop.training.model.mix.bias.requires_grad_(False)
     found = estimate(loop.training, lambda: Loss(torch.zeros(()), torch.zeros(()), 1), rows=3)
-    assert found == MemoryForecast(
+    assert replace(found, libraries=None) == MemoryForecast(
         weights=4 * (11 * 8 + 8 * 8 + 8),
         gradients=4 * (11 * 8 + 8 * 8),
         moments=8 * (11 * 8 + 8 * 8),
@@ -70,6 +73,17 @@ def test_more_rows_take_more_memory(tmp_path):
 
 def test_a_sentence_for_people():
     memory = MemoryForecast(weights=10**7, gradients=10**7, moments=2 * 10**7, average=10**7, activations=5 * 10**8)
-    assert str(memory) == ("about 550 MB: 10 MB weights, 10 MB gradients, 30 MB moments, 500 MB for the largest batch")
+    counted = "about 550 MB (weights 10, gradients 10, moments 30, largest batch 500)"
+    assert str(memory) == counted
+    assert str(replace(memory, libraries=350 * 10**6)) == f"{counted}, beside about 350 MB for Python and PyTorch"
     assert not memory.exceeds_this_machine()
     assert MemoryForecast(weights=10**16, gradients=0, moments=0, average=0, activations=0).exceeds_this_machine()
+
+
+def test_what_python_and_pytorch_hold_is_measured_and_the_weights_are_not_counted_twice(tmp_path):
+    loop = make_loop(tmp_path)
+    found = estimate(loop.training, lambda: Loss(torch.zeros(()), torch.zeros(()), 1), rows=1)
+    resident = resident_bytes()
+    assert (found.libraries is None) == (resident is None)
+    if found.libraries is not None:
+        assert 50e6 < found.libraries <= resident

@@ -8,9 +8,13 @@ from clearformer.cli.usage import UsageError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
-    parser.add_argument("source", type=Path, help="a checkpoint's folder (Hugging Face, CTranslate2), or a .gguf file")
-    parser.add_argument("dir", type=Path, help="the model folder to write")
-    parser.add_argument("--as", dest="family", metavar="FAMILY", help="the family, where config.json does not name it")
+    parser.add_argument(
+        "source", type=Path, metavar="SOURCE", help="a checkpoint's folder (Hugging Face, CTranslate2), or a .gguf file"
+    )
+    parser.add_argument("dir", type=Path, metavar="FOLDER", help="the model folder to write")
+    parser.add_argument(
+        "--as", dest="family", metavar="FAMILY", help="the model's family, if config.json does not name it"
+    )
     parser.add_argument(
         "--split", metavar="PATTERN", help="for a vocab.txt of whole tokens: the regular expression that finds them"
     )
@@ -18,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Bring it over, then show how well it agrees with the published program."""
+    """Convert it, then show how closely it agrees with the published program."""
     import json
 
     from clearformer.interop.importer import import_checkpoint

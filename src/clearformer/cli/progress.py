@@ -1,4 +1,4 @@
-"""How long work shows itself: a bar on a terminal, plain lines elsewhere, always on stderr."""
+"""Progress of long work: a bar on a terminal, plain lines elsewhere, always on stderr."""
 
 import sys
 import time
@@ -59,7 +59,7 @@ def training_progress(steps: int) -> Iterator["Watchers"]:
 
 
 class _Speed:
-    """Tokens a second over the last minute or so."""
+    """Tokens per second over the last minute or so."""
 
     def __init__(self) -> None:
         self._marks: list[tuple[float, int]] = []

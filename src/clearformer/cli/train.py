@@ -1,12 +1,16 @@
 """clearformer train: from a recipe, or from two text files, to a model folder."""
 
 import argparse
+import re
 import shlex
 import sys
+import textwrap
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clearformer.cli.usage import UsageError
+import clearformer
+from clearformer.cli.usage import UsageError, asked_wrongly
 
 if TYPE_CHECKING:
     from clearformer.run.recipe import Recipe
@@ -18,47 +22,96 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "words",
         nargs="*",
-        metavar="RECIPE.toml [key.path=value …]",
-        help="a recipe file or the name of a shipped one (sample), and changes such as training.steps=500",
+        metavar="RECIPE",
+        help="a recipe file or the name of one that ships, then changes to it such as training.steps=500",
     )
-    parser.add_argument("--source", type=Path, help="without a recipe: sentences of your own, one a line, plain or .gz")
-    parser.add_argument("--target", type=Path, help="their translations, line by line; everything else is chosen")
-    parser.add_argument("--reverse", action="store_true", help="the recipe's other direction, from target to source")
-    parser.add_argument("--out", type=Path, help="the folder of the run (runs/ and the recipe's name)")
-    parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
+    parser.add_argument(
+        "--source", type=Path, metavar="FILE", help="without a recipe: sentences, one per line, plain or .gz"
+    )
+    parser.add_argument(
+        "--target", type=Path, metavar="FILE", help="their translations, line by line; everything else is chosen"
+    )
+    parser.add_argument(
+        "--reverse", action="store_true", help="train the recipe's other direction, from target to source"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="the folder of the run (runs/ and the recipe's name)"
+    )
+    parser.add_argument("--resume", action="store_true", help="resume from the last checkpoint of the run in --out")
+    parser.usage = (
+        "clearformer train RECIPE [key.path=value …] [options]\n"
+        "       clearformer train --source FILE --target FILE [key.path=value …] [options]\n"
+        "       clearformer train --resume --out FOLDER"
+    )
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = f"recipes that ship:\n{_table(shipped_recipes())}"
+
+
+def shipped_recipes() -> dict[str, str]:
+    """The names of the recipes that ship, each with the first sentence of its file."""
+    folder = Path(clearformer.__file__).parent / "recipes"
+    return {path.stem: _first_sentence(path) for path in sorted(folder.glob("*.toml"))}
+
+
+def _first_sentence(recipe: Path) -> str:
+    """What the comment at the top of a recipe says first, up to a full stop or a colon."""
+    lines = takewhile(lambda line: line.startswith("#"), recipe.read_text(encoding="utf-8").splitlines())
+    comment = " ".join(line.lstrip("# ") for line in lines)
+    return re.split(r"[.:] |[.:]$| \(", comment, maxsplit=1)[0]
+
+
+def _table(entries: dict[str, str]) -> str:
+    width = max(map(len, entries), default=0)
+    indent = " " * (width + 4)
+    return "\n".join(
+        textwrap.fill(f"  {name:<{width}}  {says}", 88, subsequent_indent=indent) for name, says in entries.items()
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Train, showing how it goes."""
+    """Train, with a progress bar."""
     if arguments.reverse and (arguments.source or arguments.target or not arguments.words):
-        raise UsageError("--reverse turns a recipe round; name one, or exchange --source and --target instead")
+        raise UsageError(
+            "--reverse swaps the two languages of a recipe; name a recipe, or exchange --source and --target instead"
+        )
     if arguments.source or arguments.target:
         _train_on_files(arguments)
     elif arguments.words:
         _train_recipe(arguments)
     elif arguments.resume and arguments.out:
-        _go_on(arguments.out)
+        _resume(arguments.out)
     else:
         raise UsageError("name a recipe (`sample` needs nothing else), or give your text with --source and --target")
 
 
 def _train_recipe(arguments: argparse.Namespace) -> None:
-    from clearformer.run.recipe import find_recipe, read_recipe, turned_round
+    from clearformer.run.recipe import find_recipe, turned_round
 
     path = find_recipe(arguments.words[0])
-    recipe = read_recipe(path, arguments.words[1:])
+    recipe = read(path, arguments.words[1:])
     recipe = turned_round(recipe) if arguments.reverse else recipe
     out = arguments.out or Path("runs") / recipe.name
     _finish(_train(recipe, out, base=path.parent, resume=arguments.resume))
 
 
-def _go_on(out: Path) -> None:
-    """Resume a run from the recipe that its folder holds."""
-    from clearformer.run.recipe import read_recipe
+def read(path: Path, changes: list[str]) -> "Recipe":
+    """A recipe with changes laid over it; a setting that does not exist, in either, is wrong usage."""
+    from clearformer.foundation import settings
+    from clearformer.run.recipe import model_config, read_recipe
 
+    settings.read_toml(path)  # a file that is missing or damaged is not
+    with asked_wrongly():
+        recipe = read_recipe(path, changes)
+        if "from" not in recipe.model:  # a misspelt [model] is found now, not after the text was prepared
+            model_config(recipe.model, vocab_size=1000, target_vocab_size=None)
+        return recipe
+
+
+def _resume(out: Path) -> None:
+    """Resume a run from the recipe that its folder holds."""
     if not (out / "recipe.toml").exists():
-        raise ValueError(f"there is no run in {out} to go on with: it has no recipe.toml")
-    _finish(_train(read_recipe(out / "recipe.toml"), out, base=out, resume=True))
+        raise ValueError(f"there is no run in {out} to resume: it has no recipe.toml")
+    _finish(_train(read(out / "recipe.toml", []), out, base=out, resume=True))
 
 
 def _finish(model: Path) -> None:
@@ -69,7 +122,6 @@ def _finish(model: Path) -> None:
 
 def _train_on_files(arguments: argparse.Namespace) -> None:
     """Choose everything, say why, train, and measure on what was held out."""
-    from clearformer.run.recipe import read_recipe
     from clearformer.tasks.automatic.parallel_text import from_files, run_name
 
     source, target = arguments.source, arguments.target
@@ -80,13 +132,13 @@ def _train_on_files(arguments: argparse.Namespace) -> None:
     out: Path = arguments.out or Path("runs") / run_name(source, target)
     if not arguments.resume:
         if (out / "checkpoints").exists():
-            raise ValueError(f"{out} holds a run already; go on with --resume, or choose another --out")
+            raise ValueError(f"{out} already holds a run; continue it with --resume, or choose another --out")
         _say(f"looking at {source} and {target} …")
         chosen = from_files(source, target, out)
         _say(chosen.report.to_text())
         _show([*chosen.choices, *_changes(arguments.words)])
         _write(chosen.recipe, out)
-    recipe = read_recipe(out / "recipe.toml", arguments.words)
+    recipe = read(out / "recipe.toml", arguments.words)
     model = _train(recipe, out, base=out, resume=arguments.resume)
     example = _evaluate(recipe, model, out)
     print(shlex.join(["clearformer", "translate", "--model", str(model), example]))

@@ -1,4 +1,4 @@
-"""Open a run or a model, gather the evidence, and say what is wrong."""
+"""Open a run or a model, collect the evidence, and say what is wrong."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,7 +25,7 @@ from clearformer.run.train import Files, locate, vocabularies
 from clearformer.text.doctor.parallel import read_lines
 from clearformer.training.checkpoint import Checkpoints, finished_weights
 
-SENTENCES = 200  # enough for shares and means, few enough for a minute
+SENTENCES = 200  # enough for shares and means, and done within a minute
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +56,8 @@ def diagnose(
     if (refused := _refused(folder)) is not None:
         return Diagnosis(measures={}, findings=[refused])
     if given is None:
-        raise ValueError(f"{folder} is a model without its run: give sentences with --source and --reference")
+        run = folder.parent if (folder.parent / "recipe.toml").is_file() else "its run"
+        raise ValueError(f"{folder} is a model alone: give {run}, or sentences with --source and --reference")
     return _diagnose_model(Translator(bundle.load(folder)), given, on_progress)
 
 
@@ -117,8 +118,8 @@ def _open(run: Path, recipe: Recipe, files: Files) -> Bundle:
 
 
 def _refused(model: Path) -> Symptom | None:
-    """A model that is damaged, or whose vocabulary is not the one it was trained with, does not open: that is it."""
-    read_description(model)  # what is no model folder at all is not a patient
+    """A model that is damaged, or that lies beside the wrong vocabulary, does not open: that is the finding."""
+    read_description(model)  # what is no model folder at all is an error, not a finding
     remedy = "Put back the files that were saved with the model."
     try:
         storage.verify(model)
@@ -150,7 +151,7 @@ def _check_fit(translator: Translator, pairs: Pairs, training: Pairs | None) -> 
 
 
 def _sample(translator: Translator, shards: ShardedPairs) -> Pairs:
-    """Some of the training text, from everywhere in it, as it went into training."""
+    """A sample of the training text, taken evenly from all of it, as it was trained on."""
     rows = np.linspace(0, len(shards) - 1, num=min(SENTENCES, len(shards)), dtype=np.int64)
     picked = [shards[int(row)] for row in rows]
     return Pairs(
@@ -160,13 +161,15 @@ def _sample(translator: Translator, shards: ShardedPairs) -> Pairs:
 
 
 def _read_pairs(source: Path, reference: Path) -> Pairs:
-    """As many pairs as are looked at, from everywhere in the files."""
+    """As many pairs as are examined, taken evenly from all of the files."""
     sources, references = list(read_lines(source)), list(read_lines(reference))
     if len(sources) != len(references):
         raise ValueError(f"{source} has {len(sources)} lines but {reference} has {len(references)}; they must be equal")
     kept = [pair for pair in zip(sources, references, strict=True) if pair[0].strip() and pair[1].strip()]
     if len(kept) < 2:
-        raise ValueError(f"{source} and {reference} have {len(kept)} pairs; at least 2 are needed to compare sources")
+        raise ValueError(
+            f"{source} and {reference} have fewer than 2 pairs with text on both sides; give more sentences"
+        )
     picked = [kept[int(row)] for row in np.linspace(0, len(kept) - 1, num=min(SENTENCES, len(kept)))]
     return Pairs(sources=[pair[0] for pair in picked], references=[pair[1] for pair in picked])
 
@@ -177,7 +180,7 @@ def _plain(history: Any) -> dict[str, Any]:
 
 
 def _once(findings: list[Symptom]) -> list[Symptom]:
-    """One finding a name: the same trouble seen from two sides is one trouble, with the evidence of both."""
+    """One finding per name: the same problem found in two ways is one, with the evidence of both."""
     merged: dict[str, Symptom] = {}
     for finding in findings:
         before = merged.get(finding.name)

@@ -10,6 +10,7 @@ Small models want workers, not threads: each core translates a batch of its own.
 
 import logging
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -23,10 +24,14 @@ from clearformer.foundation.machine import cores
 from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.inference.translation_settings import DecodingConfig, Translation, nothing, share_out, usual_search
 from clearformer.text.tokenizer import Tokenizer
+from clearformer.text.unusable import UnusableTextError
 
 log = logging.getLogger(__name__)
 Scores = Literal["none", "total", "tokens"]
 READ_AT_ONCE = 512  # translations between two reports of progress
+# Why a text is handed to the reference engine, for one and for several.
+TOO_LONG = ("text is", "texts are", "longer than ctranslate2 reads with this model")
+AT_THE_LIMIT = ("text has", "texts have", "candidate translations as long as allowed, where ctranslate2 would cut them")
 
 
 class Reference(Protocol):
@@ -106,10 +111,10 @@ class CTranslate2Translator:
         done = sum(not source for source in sources)
         ours: list[int] = []
         with _Aside(lambda rows: self._by_reference([given[row] for row in rows], chosen)) as aside:
-            aside.take(sorted(too_long))
+            aside.take(sorted(too_long), TOO_LONG)
             for rows, answers in self._search(sources, share_out(lengths, chosen, workers=len(cores())), chosen):
                 beyond = [row for row in rows if self._is_beyond(answers[row], sources[row], chosen)]
-                aside.take(beyond)
+                aside.take(beyond, AT_THE_LIMIT)
                 for row in set(rows).difference(beyond):
                     results[row] = self._present(answers[row], sources[row], chosen)
                     ours.append(row)
@@ -206,8 +211,8 @@ class CTranslate2Translator:
         readable = self.places["source"]
         found = set() if readable is None else {row for row, source in enumerate(sources) if len(source) > readable}
         if found and self._open_reference is None:
-            raise ValueError(
-                f"text {min(found) + 1} is longer than the {readable} tokens that this folder reads; split it"
+            raise UnusableTextError(
+                min(found) + 1, f"is longer than the {readable} tokens that this folder reads; split it"
             )
         return found
 
@@ -287,6 +292,7 @@ class _Aside:
     def __init__(self, translate: Callable[[list[int]], list[list[Translation]]]) -> None:
         self._translate, self._thread = translate, ThreadPoolExecutor(1)
         self._handed: list[tuple[list[int], Future[list[list[Translation]]]]] = []
+        self._reasons: Counter[tuple[str, str, str]] = Counter()
 
     def __enter__(self) -> "_Aside":
         return self
@@ -294,16 +300,18 @@ class _Aside:
     def __exit__(self, *_: object) -> None:
         self._thread.shutdown(cancel_futures=True)
 
-    def take(self, rows: list[int]) -> None:
+    def take(self, rows: list[int], reason: tuple[str, str, str]) -> None:
         if rows:
+            self._reasons[reason] += len(rows)
             self._handed.append((rows, self._thread.submit(self._translate, rows)))
 
     def collect(self) -> Iterator[tuple[int, list[Translation]]]:
         """Each row with its translations, as soon as they are there."""
         for rows, translated in self._handed:
             yield from zip(rows, translated.result(), strict=True)
-        if count := sum(len(rows) for rows, _ in self._handed):
-            log.info("%d texts were too long for ctranslate2; the torch engine translated them", count)
+        for (one, several, why), count in self._reasons.items():
+            what, them = (one, "it") if count == 1 else (several, "them")
+            log.info("%d %s %s; the torch engine translated %s", count, what, why, them)
 
 
 def check(config: DecodingConfig) -> None:

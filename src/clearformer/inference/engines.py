@@ -53,8 +53,9 @@ def open_translator(
     except ValueError as error:
         if engine == "ctranslate2":
             raise
+        translator = _open_torch(folder)  # which refuses a model that cannot translate, before anything is said
         log.info("translating with the torch engine: %s", error)
-        return _open_torch(folder)
+        return translator
 
 
 def converted(model: Path | ModelFolder) -> ModelFolder:

@@ -18,8 +18,10 @@ from clearformer.folder.bundle import Bundle
 from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.inference.generation_settings import GenerationConfig
 from clearformer.inference.predictor import describe
+from clearformer.inference.wrong_use import wrong_use
 from clearformer.model.cache import DecoderCache
 from clearformer.text.tokenizer import Tokenizer
+from clearformer.text.unusable import UnusableTextError
 
 
 def transforms_of(config: GenerationConfig) -> list[Transform]:
@@ -72,9 +74,7 @@ class TextGenerator:
 
     def __init__(self, bundle: Bundle) -> None:
         if bundle.config.shape != "decoder" or bundle.config.head.kind != "language-model":
-            raise ValueError(
-                f"a {bundle.config.shape} with a head for {bundle.config.head.kind} does not go on with texts"
-            )
+            raise ValueError(wrong_use(bundle.config, "language-model"))
         self.bundle, self.model = bundle, bundle.model.eval()
         self.tokenizer: Tokenizer = bundle.preprocessing.sides[0]
         self.stepper = DecoderStepper(self.model)
@@ -102,6 +102,11 @@ class TextGenerator:
         if len(text) > len(shown):
             yield text[len(shown) :]
 
+    def text_of(self, prompt: Sequence[int], chosen: Sequence[int]) -> str:
+        """What chosen tokens say after their prompt, without the end token."""
+        said = [token for token in chosen if token != self._end()]
+        return self.tokenizer.decode([*prompt, *said])[len(self.tokenizer.decode(prompt)) :]
+
     def choices(
         self, prompt: Sequence[int], config: GenerationConfig | None = None, **changes: Any
     ) -> Iterator[TokenChoice]:
@@ -109,8 +114,8 @@ class TextGenerator:
         chosen = replace(config or GenerationConfig(), **changes)
         room = self.longest - len(prompt)
         if room < 1:
-            raise ValueError(
-                f"the prompt has {len(prompt)} tokens, and the model has room for {self.longest}; shorten it"
+            raise UnusableTextError(
+                1, f"has {len(prompt)} tokens, and the model has room for {self.longest}; shorten it"
             )
         rules = Rules(eos=self._end())
         length = min(chosen.max_new, room)

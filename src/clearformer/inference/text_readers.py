@@ -14,7 +14,9 @@ from clearformer.folder.bundle import Bundle
 from clearformer.inference.predictor import describe
 from clearformer.inference.reading_settings import AnswerConfig, ReadingConfig
 from clearformer.inference.steppers import SourceBatch, pad_sources
+from clearformer.inference.wrong_use import wrong_use
 from clearformer.text.tokenizer import Encoding, Tokenizer
+from clearformer.text.unusable import UnusableTextError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +54,7 @@ class Reader:
 
     def __init__(self, bundle: Bundle, kind: str) -> None:
         if bundle.config.head.kind != kind:
-            raise ValueError(f"this model's head is for {bundle.config.head.kind}, not for {kind}")
+            raise ValueError(wrong_use(bundle.config, kind))
         self.bundle, self.model = bundle, bundle.model.eval()
         self.tokenizer: Tokenizer = bundle.preprocessing.sides[0]
         self.longest = bundle.config.max_len
@@ -63,9 +65,11 @@ class Reader:
         found = self.tokenizer.encode_batch(list(texts))
         for number, one in enumerate(found, start=1):
             if len(one) > self.longest:
-                raise ValueError(f"text {number} has {len(one)} tokens, and the model reads {self.longest}; shorten it")
+                raise UnusableTextError(
+                    number, f"has {len(one)} tokens, and the model reads {self.longest}; shorten it"
+                )
             if not len(one):
-                raise ValueError(f"text {number} is empty")
+                raise UnusableTextError(number, "is empty")
         return found
 
     def rectangle(self, rows: Sequence[Sequence[int]]) -> SourceBatch:

@@ -25,6 +25,7 @@ from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.inference.predictor import describe, size
 from clearformer.inference.steppers import Seq2SeqStepper, SourceBatch, pad_sources, stepper_for
 from clearformer.inference.translation_settings import DecodingConfig, Translation, nothing, share_out, usual_search
+from clearformer.inference.wrong_use import translates, wrong_use
 from clearformer.model.trace import trace, watcher
 
 SMALL = 30_000_000  # parameters; the products of larger models are worth more than one thread each
@@ -41,6 +42,8 @@ class Translator:
     """An encoder–decoder with its vocabularies."""
 
     def __init__(self, bundle: Bundle) -> None:
+        if not translates(bundle.config):
+            raise ValueError(wrong_use(bundle.config, "translation"))
         self.bundle, self.model = bundle, bundle.model.eval()
         self.source_tokenizer, self.target_tokenizer = bundle.preprocessing.sides
         self.markers = bundle.preprocessing.framing
