@@ -69,3 +69,14 @@ def test_memory_rows_are_chosen_together():
     assert chosen.states.flatten().tolist() == [2, 2, 1]
     assert chosen.keep.flatten().tolist() == [False, False, True]
     assert chosen.segments is None
+
+
+def test_memories_of_different_length_join_behind_padding():
+    one = Memory(torch.ones(1, 2, 1))
+    other = Memory(torch.ones(1, 3, 1), torch.tensor([[True, True, False]]))
+    joined = one.join(other)
+    assert joined.states.flatten(1).tolist() == [[1, 1, 0], [1, 1, 1]]
+    assert joined.keep.tolist() == [[True, True, False], [True, True, False]]
+    assert one.join(one).keep is None  # as long as each other and all real: nothing to hide
+    with pytest.raises(ValueError, match="packed rows are for training"):
+        one.join(Memory(torch.ones(1, 2, 1), segments=torch.zeros(1, 2, dtype=torch.long)))

@@ -59,6 +59,14 @@ class Seq2SeqState:
         padded = fill_block(rows)
         return Seq2SeqState(self.memory.select(padded), self.cache.select(padded), len(rows))
 
+    def join(self, other: "Seq2SeqState") -> "Seq2SeqState":
+        """The real rows of both, in whole blocks again."""
+        counts = len(self.memory.states), len(other.memory.states)
+        slots = torch.arange(sum(counts), device=self.memory.states.device)
+        real = torch.cat((slots[: self.rows], slots[counts[0] : counts[0] + other.rows]))
+        joined = Seq2SeqState(self.memory.join(other.memory), self.cache.join(other.cache, counts), sum(counts))
+        return joined.select(real)
+
 
 class Seq2SeqStepper:
     """An encoder–decoder (Transformer, recurrent or convolutional) behind the decoders' protocol."""

@@ -60,6 +60,12 @@ class BeamCache:
         self.count, self.width = len(lanes), wide
         return self
 
+    def join(self, other: "BeamCache") -> "BeamCache":
+        """Refused: all rows of this cache stand at the same position, and what they share is laid out for that."""
+        raise ValueError(
+            "the fast decoder's rows all take the same step, so no row can join later; use Seq2SeqStepper for that"
+        )
+
     def _move(self, lanes: Tensor) -> None:
         """Put lane `lanes[i]` at place i. Where the last lanes fill empty places, only they are copied."""
         places = torch.arange(len(lanes), device=lanes.device)
