@@ -11,10 +11,12 @@ from clearformer.model.config import (
     FrontConfig,
     HeadConfig,
     ModelConfig,
+    PositionConfig,
 )
 
 TOKENS = {"vocab_size": 10, "dim": 16, "hidden_dim": 32, "layers": 2, "attention": AttentionConfig(heads=4)}
 PICTURES = FrontConfig(kind="patches", picture=8, patch=4)
+BOXES = HeadConfig(kind="boxes", labels=2, queries=3)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +36,11 @@ PICTURES = FrontConfig(kind="patches", picture=8, patch=4)
         ({"shape": "encoder", "head": HeadConfig(kind="class")}, "a head for class needs head.labels, the number of"),
         ({"shape": "encoder", "head": HeadConfig(kind="tags")}, "a head for tags needs head.labels"),
         ({"shape": "encoder", "head": HeadConfig(kind="pixels")}, "a head for pixels paints pictures; set front.kind"),
-        ({"head": HeadConfig(kind="class", labels=2)}, "an encoder–decoder writes tokens and has no head for class"),
+        ({"head": HeadConfig(kind="class", labels=2)}, "a model of shape encoder-decoder has no head for class"),
+        ({"shape": "lstm", "head": HeadConfig(kind="tags", labels=2)}, "a model of shape lstm has no head for tags"),
+        ({"front": PICTURES, "head": HeadConfig(kind="boxes", labels=2)}, "that finds boxes needs head.queries"),
+        ({"head": BOXES}, "boxes are found in pictures, not in tokens; set front.kind to patches"),
+        ({"front": PICTURES, "head": BOXES, "decoder_position": PositionConfig()}, "queries have no order, so they"),
         ({"shape": "decoder", "front": PICTURES}, "a decoder alone reads tokens, not patches; give it an encoder"),
         ({"embedding": EmbeddingConfig(dim=8)}, "states of width 16 do not fit a table of width 8; set head.transform"),
     ],
@@ -52,6 +58,7 @@ def test_what_cannot_be_built_is_refused(choices, sentence):
         {"target_vocab_size": 12, "embedding": EmbeddingConfig(tie="output")},
         {"target_vocab_size": 10},
         {"embedding": EmbeddingConfig(dim=8), "head": HeadConfig(transform=True)},
+        {"vocab_size": 0, "front": PICTURES, "head": BOXES},
         {"shape": "encoder", "vocab_size": 0, "front": PICTURES, "head": HeadConfig(kind="class", labels=2)},
     ],
 )

@@ -1,4 +1,4 @@
-"""What a model is, as data: sizes and choices. `build.py` turns the words into parts, once.
+"""What a model is, as data: sizes and choices. `build.py` turns them into a model, once.
 
 Every field that changes the mathematics is here and is honoured for every family, so `config.json` describes a model
 completely. The values of a published family are in `families.py`, those of a published size in `presets.py`.
@@ -105,6 +105,7 @@ class HeadConfig:
     pooler_activation: Activation = "tanh"  # class: what the pooler has in place of tanh; DistilBERT: relu
     class_bias: bool = True  # class: a bias a class
     dropout: float = 0.0
+    queries: int = 0  # boxes of an encoder–decoder: how many it can find at most
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,8 +157,7 @@ class ModelConfig:
         self._check_head()
 
     def _check_vocabulary(self) -> None:
-        writes = self.shape not in ("encoder", "autoencoder") or self._scores_tokens
-        if (self.front.kind == "tokens" or writes) and self.vocab_size < 1:
+        if (self.front.kind == "tokens" or self._scores_tokens) and self.vocab_size < 1:
             raise ValueError("vocab_size must say how many tokens there are")
         if self.shape == "decoder" and self.front.kind != "tokens":
             raise ValueError(f"a decoder alone reads tokens, not {self.front.kind}; give it an encoder")
@@ -173,13 +173,25 @@ class ModelConfig:
             raise ValueError(f"a head for {self.head.kind} needs head.labels, the number of classes")
         if self.head.kind in ("masks", "pixels") and self.front.kind != "patches":
             raise ValueError(f"a head for {self.head.kind} paints pictures; set front.kind to patches")
-        if self.shape == "encoder-decoder" and self.head.kind != "language-model":
-            raise ValueError(f"an encoder–decoder writes tokens and has no head for {self.head.kind}; use an encoder")
+        self._check_decoder_head()
         narrow = self.embedding.dim not in (None, self.dim)
         if narrow and self._scores_tokens and not self.head.transform:
             raise ValueError(
                 f"states of width {self.dim} do not fit a table of width {self.embedding.dim}; set head.transform"
             )
+
+    def _check_decoder_head(self) -> None:
+        """What a decoder beside an encoder writes: tokens, or, from learned queries, boxes."""
+        if self.shape not in ("encoder-decoder", "lstm", "convolution") or self.head.kind == "language-model":
+            return
+        if self.shape != "encoder-decoder" or self.head.kind != "boxes":
+            raise ValueError(f"a model of shape {self.shape} has no head for {self.head.kind}; use an encoder")
+        if self.head.queries < 1:
+            raise ValueError("an encoder–decoder that finds boxes needs head.queries, how many it can find at most")
+        if self.front.kind != "patches":
+            raise ValueError(f"boxes are found in pictures, not in {self.front.kind}; set front.kind to patches")
+        if self.decoder_position is not None:
+            raise ValueError("queries have no order, so they have no positions; leave decoder_position out")
 
     @property
     def _scores_tokens(self) -> bool:

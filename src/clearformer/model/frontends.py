@@ -1,4 +1,4 @@
-"""How data becomes vectors: tokens from a table, pictures from patches, sound from log-mel frames.
+"""How data becomes vectors: tokens from a table, pictures from patches, sound from log-mel frames; and learned queries.
 
 B batch, T length, D model width. A front end hands on the vectors with what the stack must know of them: which are real
 and where they stand.
@@ -168,6 +168,25 @@ class PatchFrontend(nn.Module):
         x = self.dropout(x)
         note(self, "output", x)
         return Embedded(x, keep, positions)
+
+
+class QueryFrontend(nn.Module):
+    """The input of a decoder that is given no tokens: one trained vector per object to look for (Carion et al., 2020).
+
+    The queries are a set. They have no positions: what tells them apart is the vectors themselves.
+    """
+
+    def __init__(self, queries: int, dim: int, *, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.queries = nn.Embedding(queries, dim)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, batch: int) -> Embedded:
+        """batch: how many inputs the queries are asked of. Returns B Q D."""
+        numbers = torch.arange(self.queries.num_embeddings, device=self.queries.weight.device)[None]
+        x = self.dropout(self.queries(numbers).expand(batch, -1, -1))
+        note(self, "output", x)
+        return Embedded(x, None, numbers)
 
 
 class SoundFrontend(nn.Module):

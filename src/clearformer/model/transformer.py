@@ -1,6 +1,6 @@
-"""Stacks of layers, and the three models that they make: encoder–decoder, encoder only, decoder only.
+"""Stacks of layers, and the models that they make: encoder–decoder, encoder only, decoder only, encoder with queries.
 
-B batch, T length, S memory length, D model width, V vocabulary.
+B batch, T length, S memory length, D model width, V vocabulary, Q queries.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from clearformer.model import masks
 from clearformer.model.attention_context import AttentionContext, Memory, position_ids
 from clearformer.model.cache import Cache, DecoderCache
+from clearformer.model.frontends import QueryFrontend
 from clearformer.model.layers import DecoderLayer, EncoderLayer
 from clearformer.model.segment_memory import SegmentMemory
 from clearformer.model.trace import note
@@ -111,6 +112,26 @@ class Decoder(nn.Module):
             None if segments is None else masks.packed(segments, segments),
         )
         return AttentionContext(positions, keys, fresh=fresh, mask=mask)
+
+
+class QueryDecoder(nn.Module):
+    """Learned queries and layers in which each sees all the others and the encoder's memory: a set, not a sequence."""
+
+    def __init__(self, front: QueryFrontend, layers: Sequence[DecoderLayer], norm: nn.Module | None = None) -> None:
+        super().__init__()
+        self.front = front
+        self.layers = nn.ModuleList(layers)
+        self.norm = norm if norm is not None else nn.Identity()
+
+    def forward(self, memory: Memory) -> Tensor:
+        """Returns one state per query: B Q D."""
+        x, _, positions = self.front(memory.states.size(0))
+        context, across = AttentionContext(positions, positions), look_across(positions, memory, None)
+        for layer in self.layers:
+            x = layer(x, context, memory=memory, memory_view=across)
+        output: Tensor = self.norm(x)
+        note(self, "output", output)
+        return output
 
 
 def look_across(positions: Tensor, memory: Memory, segments: Tensor | None) -> AttentionContext:
@@ -238,7 +259,24 @@ class EncoderOnly(nn.Module):
         return _logits(self, memory.states, memory.keep)
 
 
-def _logits(model: EncoderDecoder | DecoderOnly | EncoderOnly, states: Tensor, keep: Tensor | None = None) -> Tensor:
-    logits: Tensor = model.head(states, keep)
+class EncoderQueryDecoder(nn.Module):
+    """Read an input and answer a fixed number of learned queries about it, all at once (DETR; Carion et al., 2020)."""
+
+    def __init__(self, encoder: Encoder, decoder: QueryDecoder, head: nn.Module) -> None:
+        super().__init__()
+        self.encoder, self.decoder, self.head = encoder, decoder, head
+
+    def encode(self, inputs: Tensor, *, keep: Tensor | None = None) -> Memory:
+        """The memory that the queries attend to."""
+        memory: Memory = self.encoder(inputs, keep=keep)
+        return memory
+
+    def forward(self, inputs: Tensor, *, keep: Tensor | None = None) -> Tensor:
+        """inputs: what the front end takes; keep: B S, True = real. Returns what the head makes of B Q D."""
+        return _logits(self, self.decoder(self.encode(inputs, keep=keep)))
+
+
+def _logits(model: nn.Module, states: Tensor, keep: Tensor | None = None) -> Tensor:
+    logits: Tensor = model.head(states, keep)  # type: ignore[operator]
     note(model, "logits", logits)
     return logits
