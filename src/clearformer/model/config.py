@@ -4,8 +4,8 @@ Every field that changes the mathematics is here and is honoured for every famil
 completely. The values of a published family are in `families.py`, those of a published size in `presets.py`.
 """
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Literal
 
 Shape = Literal["encoder-decoder", "encoder", "decoder", "lstm", "convolution", "autoencoder"]
 PositionKind = Literal[
@@ -181,8 +181,8 @@ class ModelConfig:
             )
 
     def _check_decoder_head(self) -> None:
-        """What a decoder beside an encoder writes: tokens, or, from learned queries, boxes."""
-        if self.shape not in ("encoder-decoder", "lstm", "convolution") or self.head.kind == "language-model":
+        """An encoder–decoder writes tokens, or, from learned queries, boxes; the baselines write tokens alone."""
+        if self.shape in ("encoder", "decoder") or self.head.kind == "language-model":
             return
         if self.shape != "encoder-decoder" or self.head.kind != "boxes":
             raise ValueError(f"a model of shape {self.shape} has no head for {self.head.kind}; use an encoder")
@@ -196,3 +196,94 @@ class ModelConfig:
     @property
     def _scores_tokens(self) -> bool:
         return self.shape != "autoencoder" and self.head.kind == "language-model"
+
+
+# The settings that each kind of position scheme and head has.
+POSITION_SETTINGS: dict[PositionKind, tuple[str, ...]] = {
+    "none": (),
+    "sinusoidal": ("base", "offset"),
+    "split-sinusoidal": ("base", "offset"),
+    "tensor2tensor": ("base", "offset"),
+    "learned": ("offset",),
+    "rotary": ("base", "pairs", "scaling", "factor"),
+    "alibi": (),
+    "buckets": ("buckets", "max_distance"),
+    "shaw": ("max_distance",),
+    "relative": (),
+}
+HEAD_SETTINGS: dict[str, tuple[str, ...]] = {
+    "language-model": ("bias", "transform", "shrink"),
+    "states": ("pooler",),
+    "class": ("labels", "pool", "pooler", "pooler_activation", "class_bias", "dropout"),
+    "tags": ("labels", "dropout"),
+    "span": (),
+    "boxes": ("labels", "queries"),
+    "masks": ("labels",),
+    "pixels": (),
+}
+
+
+def described(config: ModelConfig) -> dict[str, Any]:
+    """The configuration as plain nested data, without settings that this model does not have and without None.
+
+    A translator says nothing of pictures. What is left out has no effect on the model: read again, the description
+    builds the same one.
+    """
+    missing = _missing(config)
+    plain: dict[str, Any] = {}
+    for name, value in _items(config):
+        if name in missing or value is None:
+            continue
+        plain[name] = _describe_part(name, value, missing) if is_dataclass(value) else value
+    return plain
+
+
+def _describe_part(name: str, part: Any, missing: set[str]) -> dict[str, Any]:
+    known: tuple[str, ...] | None = None  # None: all of them
+    if isinstance(part, PositionConfig):
+        known = ("kind", *POSITION_SETTINGS[part.kind])
+    elif isinstance(part, HeadConfig):
+        known = ("kind", *HEAD_SETTINGS[part.kind])
+    return {
+        setting: value
+        for setting, value in _items(part)
+        if value is not None and f"{name}.{setting}" not in missing and (known is None or setting in known)
+    }
+
+
+def _missing(c: ModelConfig) -> set[str]:
+    """The settings, and whole parts, that do nothing in this model: a line for each question that decides."""
+    pictures, sound = c.front.kind == "patches", c.front.kind == "sound"
+    flat = c.shape == "autoencoder" and pictures  # a picture as one row of numbers: no positions, no attention
+    attentive = c.shape not in ("lstm", "convolution") and not flat
+    finds = c.shape == "encoder-decoder" and c.head.kind == "boxes"
+    writes = c.head.kind == "language-model" and not flat
+    tokens = c.front.kind == "tokens" or writes
+    present = {
+        "front.picture front.patch front.channels": pictures,
+        "front.mels": sound,
+        "kernel": c.shape == "convolution",
+        "bottleneck": c.shape == "autoencoder",
+        "share_layers": attentive or c.shape == "convolution",
+        "dim attention position dropout head": not flat,
+        "decoder_layers decoder_position": c.shape != "encoder" and not flat,
+        "vocab_size embedding": tokens,
+        "target_vocab_size embedding.tie": writes,
+        "max_len": tokens or sound,
+        "hidden_dim": attentive or flat,
+        "activation": attentive or flat or (writes and c.head.transform),
+        "gated bias norm.place norm.final dropout.activation": attentive,
+        "attention.kv_heads attention.bias attention.key_bias attention.scale": attentive,
+        "norm": attentive or (tokens and c.embedding.norm) or (writes and c.head.transform),
+        "attention.cross": c.shape == "lstm",
+        "attention.window": attentive and c.shape != "encoder" and not finds,
+        "position.factor": c.position.scaling != "none",
+        "decoder_position.factor": c.decoder_position is not None and c.decoder_position.scaling != "none",
+        "head.queries": finds,
+        "head.pooler_activation": c.head.pooler,
+    }
+    return {name for names, there in present.items() if not there for name in names.split()}
+
+
+def _items(part: Any) -> list[tuple[str, Any]]:
+    return [(one.name, getattr(part, one.name)) for one in fields(part)]
