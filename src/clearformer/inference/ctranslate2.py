@@ -43,14 +43,14 @@ class Reference(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Markers:
+class SourceMarkers:
     """Which ids stand around a source, and where a target begins."""
 
     before_source: tuple[int, ...]
     after_source: tuple[int, ...]
 
     @classmethod
-    def of(cls, described: Mapping[str, Any], source: Tokenizer) -> "Markers":
+    def of(cls, described: Mapping[str, Any], source: Tokenizer) -> "SourceMarkers":
         """A model that was trained here ends its sources with <eos>; an imported one says what it wants."""
         given = described.get("markers")
         if given is None:
@@ -82,7 +82,7 @@ class CTranslate2Translator:
         self.provenance: dict[str, Any] = described.get("provenance", {})
         self.usual = usual_search(self.provenance)
         self.source_tokenizer, self.target_tokenizer = load_tokenizers(folder)
-        self.markers = Markers.of(described, self.source_tokenizer)
+        self.markers = SourceMarkers.of(described, self.source_tokenizer)
         self.places: dict[str, int | None] = made["places"]
         self.shortlist: bool = made["shortlist"]
         self.scores = scores

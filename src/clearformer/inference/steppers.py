@@ -5,7 +5,7 @@ choose their summation order by the number of rows and columns and by where a ro
 
 - rows are filled up with copies to a multiple of a block, source slots with padding, and matrix kernels then treat each
   row alike;
-- what is remembered of the source lies in memory as any later choice of rows would lay it (`FixedCache`, `Lanes`);
+- what is remembered of the source lies in memory as any later choice of rows would lay it (`FixedCache`, `BeamCache`);
 - single queries attend by the formula instead of the fused kernel (`attend_fused`).
 
 Then a row of a Transformer whose heads are at least 32 wide (those of all presets) has the same numbers alone and in

@@ -83,9 +83,8 @@ def token_front(
     """A table of token vectors, shared with another front end if `embed` is given."""
     e, width = c.embedding, c.embedding.dim or c.dim
     return TokenFrontend(
-        vocab_size,
+        vocab_size if embed is None else embed,
         c.dim,
-        embed=embed,
         embed_dim=e.dim,
         scale=math.sqrt(width) if e.scale else 1.0,
         position=embedded_position(position, c.max_len, width),

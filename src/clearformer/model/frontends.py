@@ -35,16 +35,16 @@ def add_place(front: nn.Module, x: Tensor, place: Tensor | None) -> Tensor:
 class TokenFrontend(nn.Module):
     """Look up a vector for each token, scale it, add its position (and its type), normalise, drop some.
 
+    vocabulary: how many tokens there are, or the table of another front end, to share it.
     scale: √D in the 2017 paper. It does not keep values small, it makes them larger: the table is initialised (and,
     tied to the output layer, wants to be) of size 1/√D, and the waves added to it have size one.
     """
 
     def __init__(
         self,
-        vocab_size: int,
+        vocabulary: int | nn.Embedding,
         dim: int,
         *,
-        embed: nn.Embedding | None = None,
         embed_dim: int | None = None,
         scale: float = 1.0,
         position: NoPosition | None = None,
@@ -54,7 +54,7 @@ class TokenFrontend(nn.Module):
     ) -> None:
         super().__init__()
         width = embed_dim or dim  # ALBERT looks up narrow vectors and widens them after the sum
-        self.embed = embed if embed is not None else nn.Embedding(vocab_size, width)
+        self.embed = vocabulary if isinstance(vocabulary, nn.Embedding) else nn.Embedding(vocabulary, width)
         self.type_embed = nn.Embedding(types, width) if types else None
         self.position = position if position is not None else NoPosition()
         self.norm = norm if norm is not None else nn.Identity()

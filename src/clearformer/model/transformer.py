@@ -44,9 +44,9 @@ class Encoder(nn.Module):
             None if keep is None else masks.padding(keep),
             None if segments is None else masks.packed(segments, segments),
         )
-        view = AttentionContext(positions, positions, mask=mask)
+        context = AttentionContext(positions, positions, mask=mask)
         for layer in self.layers:
-            x = layer(x, view)
+            x = layer(x, context)
         x = self.norm(x)
         note(self, "output", x)
         return Memory(x, keep, segments)
@@ -73,24 +73,24 @@ class Decoder(nn.Module):
         positions: Tensor | None = None,
         segments: Tensor | None = None,
         cache: DecoderCache | None = None,
-        recall: SegmentMemory | None = None,
+        segment_memory: SegmentMemory | None = None,
     ) -> Tensor:
-        """tokens: B T. With a cache or a recall only the new tokens are given. Returns states B T D."""
-        if segments is not None and (cache is not None or recall is not None):
+        """tokens: B T. With a cache or a segment memory only the new tokens are given. Returns states B T D."""
+        if segments is not None and (cache is not None or segment_memory is not None):
             raise ValueError("packed rows are for training: give segments, or a cache, not both")
-        past = cache if cache is not None else recall
+        past = cache if cache is not None else segment_memory
         start = 0 if past is None else past.next_position()
         if positions is None:
             positions = position_ids(tokens.shape, keep, start, segments=segments, device=tokens.device)
         x, keep, positions = self.front(tokens, keep, positions)
         keys, key_keep = (positions, keep) if past is None else past.place(positions, keep)
-        fresh = keys if cache is None else positions  # a cache holds the other keys projected, a recall does not
-        view = self.look_back(positions, keys, fresh, key_keep, segments)
-        memory_view = None if memory is None else look_across(positions, memory, segments)
+        fresh = keys if cache is None else positions  # a cache holds the other keys projected already
+        context = self.look_back(positions, keys, fresh, key_keep, segments)
+        memory_context = None if memory is None else look_across(positions, memory, segments)
         for index, layer in enumerate(self.layers):
             caches = None if cache is None else (cache.self_attn[index], cache.cross_attn[index])
-            states = None if recall is None else recall.exchange(index, x)
-            x = layer(x, view, memory=memory, memory_view=memory_view, caches=caches, past=states)
+            states = None if segment_memory is None else segment_memory.exchange(index, x)
+            x = layer(x, context, memory=memory, memory_context=memory_context, caches=caches, past=states)
         x = self.norm(x)
         note(self, "output", x)
         output: Tensor = x
@@ -128,7 +128,7 @@ class QueryDecoder(nn.Module):
         x, _, positions = self.front(memory.states.size(0))
         context, across = AttentionContext(positions, positions), look_across(positions, memory, None)
         for layer in self.layers:
-            x = layer(x, context, memory=memory, memory_view=across)
+            x = layer(x, context, memory=memory, memory_context=across)
         output: Tensor = self.norm(x)
         note(self, "output", output)
         return output
@@ -210,17 +210,19 @@ class DecoderOnly(nn.Module):
         positions: Tensor | None = None,
         segments: Tensor | None = None,
         cache: DecoderCache | None = None,
-        recall: SegmentMemory | None = None,
+        segment_memory: SegmentMemory | None = None,
     ) -> Tensor:
         """tokens: B T; returns logits B T V, or what the head makes of the states."""
-        states = self.decoder(tokens, keep=keep, positions=positions, segments=segments, cache=cache, recall=recall)
+        states = self.decoder(
+            tokens, keep=keep, positions=positions, segments=segments, cache=cache, segment_memory=segment_memory
+        )
         return _logits(self, states, keep)
 
     def start_cache(self, room: int = 64) -> DecoderCache:
         """An empty cache for `forward`."""
         return DecoderCache(len(self.decoder.layers), room=room)
 
-    def start_recall(self, length: int) -> SegmentMemory:
+    def start_segment_memory(self, length: int) -> SegmentMemory:
         """An empty memory of earlier segments, `length` tokens long (Transformer-XL)."""
         return SegmentMemory(len(self.decoder.layers), length=length)
 
