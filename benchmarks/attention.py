@@ -53,14 +53,14 @@ def ways(s: Setting) -> dict[str, Forward]:
     ours = Attention(s.dim, heads=s.heads)
     slots = torch.arange(s.length)[None]
     mask = masks.causal(s.length, s.length) if s.causal else None
-    view = AttentionContext(slots, slots, mask=mask)
+    context = AttentionContext(slots, slots, mask=mask)
     theirs = nn.MultiheadAttention(s.dim, s.heads, batch_first=True)
     copy_weights(ours, theirs)
 
     def through(kernel: Callable[..., Tensor]) -> Forward:
         def forward(x: Tensor) -> Tensor:
             ours.kernel = kernel
-            return ours(x, view)
+            return ours(x, context)
 
         return forward
 

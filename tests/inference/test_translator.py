@@ -69,13 +69,13 @@ def test_neither_batch_size_nor_order_changes_a_bit(translator, threads, beam):
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_the_swift_path_says_what_the_readable_one_says(translator, beam):
+def test_the_fast_path_says_what_the_readable_one_says(translator, beam):
     """Whoever traces gets the readable path, and with it the same translations within rounding."""
     config = replace(SHORT, beam=beam, nbest=beam)
-    swift = translator.alternatives(texts(30), config)
+    fast = translator.alternatives(texts(30), config)
     with trace(translator, only=["nothing of interest"]):
         readable = translator.alternatives(texts(30), config)
-    for one, other in zip(swift, readable, strict=True):
+    for one, other in zip(fast, readable, strict=True):
         assert [found.ids for found in one] == [found.ids for found in other]
         for found, expected in zip(one, other, strict=True):
             assert found.token_log_probs == pytest.approx(expected.token_log_probs, abs=1e-4)

@@ -78,32 +78,19 @@ def beam_search(
         recorder.begin(len(tokens))
     while len(beam.sentences):
         logits, state = stepper.step(tokens, state)
-        vocab_size = logits.size(-1)
-        if beam.step == 0:
-            rules.check_vocabulary(vocab_size)
-            limits.check_vocabulary(vocab_size)
-        forced = limits.forced(beam.sentences, beam.step, end=rules.eos if config.force_eos else None)
-        log_probs = next_log_probs(logits, beam.step)
-        untouched = None if recorder is None else log_probs.clone()
-        each = None if forced is None else forced.repeat_interleave(beam.width)
-        allowed = rules.forbid(log_probs, beam.tokens.flatten(0, 1), each)
-        # The next beam takes K candidates at most, and each hypothesis has one that ends: K + 1 of its offers suffice.
-        candidates = rank(beam, *choose(allowed, config.beam + 1))
-
+        recording = None if recorder is None else Step(recorder, beam, rules, _divisors(config, beam.step + 1))
+        candidates = _offers(logits, beam, rules, limits, config, recording)
         ends = candidates.tokens == rules.eos
         if not config.force_eos:
             ends |= (limits.max_len[beam.sentences] == beam.step + 1).unsqueeze(1)
         accepted = finished.add(beam, candidates, ends, rules.eos)
         # W hypotheses have W * (V - 1) continuations that go on, which may be fewer than K in the first steps.
-        kept = ends.int().sort(dim=1, stable=True).indices[:, : min(config.beam, beam.width * (vocab_size - 1))]
+        kept = ends.int().sort(dim=1, stable=True).indices[:, : min(config.beam, beam.width * (logits.size(-1) - 1))]
         grown = beam.grow(candidates, kept, ends)
         settled = finished.settled(grown)
-        if recorder is not None and untouched is not None:
-            divisors = config.penalty.divisor(grown.step, ended=True), config.penalty.divisor(grown.step, ended=False)
-            step = Step(recorder, beam, rules, divisors)
-            step.record_bans(untouched, allowed, forced, config.beam)
-            step.record_candidates(candidates, ends, accepted, kept, config.beam)
-            step.record_stops(settled, finished.rule.verdict)
+        if recording is not None:
+            recording.record_candidates(candidates, ends, accepted, kept, config.beam)
+            recording.record_stops(settled, finished.rule.verdict)
 
         parents = candidates.slots.gather(1, kept)
         parents += torch.arange(len(parents)).unsqueeze(1) * beam.width
@@ -116,6 +103,29 @@ def beam_search(
             state = state.select(rows)
         tokens = beam.tokens[:, :, -1].flatten().to(device)
     return finished.nbest()
+
+
+def _offers(
+    logits: Tensor, beam: Beam, rules: Rules, limits: LengthLimits, config: BeamConfig, recording: Step | None
+) -> Candidates:
+    """The likeliest continuations that the rules and limits allow, ranked within each sentence. logits: N·W V."""
+    if beam.step == 0:
+        rules.check_vocabulary(logits.size(-1))
+        limits.check_vocabulary(logits.size(-1))
+    forced = limits.forced(beam.sentences, beam.step, end=rules.eos if config.force_eos else None)
+    log_probs = next_log_probs(logits, beam.step)
+    untouched = None if recording is None else log_probs.clone()
+    each = None if forced is None else forced.repeat_interleave(beam.width)
+    allowed = rules.forbid(log_probs, beam.tokens.flatten(0, 1), each)
+    if recording is not None and untouched is not None:
+        recording.record_bans(untouched, allowed, forced, config.beam)
+    # The next beam takes K candidates at most, and each hypothesis has one that ends: K + 1 of its offers suffice.
+    return rank(beam, *choose(allowed, config.beam + 1))
+
+
+def _divisors(config: BeamConfig, length: int) -> tuple[float, float]:
+    """What the length penalty divides by, for a candidate that ends with the end token and for any other."""
+    return config.penalty.divisor(length, ended=True), config.penalty.divisor(length, ended=False)
 
 
 def close_ranks(going_on: Tensor) -> Tensor:

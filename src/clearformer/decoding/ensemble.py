@@ -22,6 +22,10 @@ class EnsembleState:
     def select(self, rows: Tensor) -> Self:
         return type(self)([member.select(rows) for member in self.members])
 
+    def join(self, other: Self) -> Self:
+        pairs = zip(self.members, other.members, strict=True)
+        return type(self)([mine.join(theirs) for mine, theirs in pairs])
+
 
 class Ensemble:
     """Steppers over one vocabulary behind the decoders' protocol, as if they were one."""

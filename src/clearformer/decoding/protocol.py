@@ -1,12 +1,13 @@
-"""What a decoder needs to know of a model: how to start, how to take one step, how to pick rows. Nothing else.
+"""What a decoder needs to know of a model: how to start, how to take one step, how to pick and add rows. Nothing else.
 
 Shape letters: R rows (one per sentence at first; sentences × beam later), V vocabulary.
 
 How three kinds of model fit:
 
 - Encoder–decoder Transformer: `start` runs the encoder, allocates the key–value caches and returns the start symbol of
-  every row; `step` appends one position to the caches. `select` is one `index_select` per cache.
-- LSTM: the state is (hidden, cell, encoder memory); `select` indexes all of them.
+  every row; `step` appends one position to the caches. `select` is one `index_select` per cache; `join` pads the
+  shorter past and the shorter source, and masks the padding.
+- LSTM: the state is (hidden, cell, encoder memory); `select` indexes all of them, `join` concatenates them.
 - Decoder-only language model with left-padded prompts: `start` runs the prompts without their last token through the
   model and returns that last token; the padding mask and each row's next position id live in the state.
 """
@@ -24,6 +25,14 @@ class DecodingState(Protocol):
 
         Rows may be dropped (a sentence is finished), reordered and repeated (a beam forks), so the number of rows can
         shrink and grow. The old state is never used again: its memory may be reused.
+        """
+        ...
+
+    def join(self, other: Self) -> Self:
+        """This state's rows, then those of another state of the same model, each with the past and source it has.
+
+        So a new request can be decoded beside others that are under way; none of them changes the other's tokens.
+        Neither of the two states is used again. A state that cannot take new rows says so with a ValueError.
         """
         ...
 

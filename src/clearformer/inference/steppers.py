@@ -5,7 +5,7 @@ choose their summation order by the number of rows and columns and by where a ro
 
 - rows are filled up with copies to a multiple of a block, source slots with padding, and matrix kernels then treat each
   row alike;
-- what is remembered of the source lies in memory as any later choice of rows would lay it (`FixedCache`, `Lanes`);
+- what is remembered of the source lies in memory as any later choice of rows would lay it (`FixedCache`, `BeamCache`);
 - single queries attend by the formula instead of the fused kernel (`attend_fused`).
 
 Then a row of a Transformer whose heads are at least 32 wide (those of all presets) has the same numbers alone and in
@@ -58,6 +58,14 @@ class Seq2SeqState:
     def select(self, rows: Tensor) -> "Seq2SeqState":
         padded = fill_block(rows)
         return Seq2SeqState(self.memory.select(padded), self.cache.select(padded), len(rows))
+
+    def join(self, other: "Seq2SeqState") -> "Seq2SeqState":
+        """The real rows of both, in whole blocks again."""
+        counts = len(self.memory.states), len(other.memory.states)
+        slots = torch.arange(sum(counts), device=self.memory.states.device)
+        real = torch.cat((slots[: self.rows], slots[counts[0] : counts[0] + other.rows]))
+        joined = Seq2SeqState(self.memory.join(other.memory), self.cache.join(other.cache, counts), sum(counts))
+        return joined.select(real)
 
 
 class Seq2SeqStepper:

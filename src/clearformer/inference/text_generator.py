@@ -36,13 +36,19 @@ def transforms_of(config: GenerationConfig) -> list[Transform]:
 
 
 @dataclass
-class _State:
+class DecoderState:
     """What a decoder alone remembers between steps."""
 
     cache: DecoderCache
+    rows: int
 
-    def select(self, rows: Tensor) -> "_State":
-        return _State(self.cache.select(rows))
+    def select(self, rows: Tensor) -> "DecoderState":
+        return DecoderState(self.cache.select(rows), len(rows))
+
+    def join(self, other: "DecoderState") -> "DecoderState":
+        """The rows of both; the shorter text stands to the right, behind padding."""
+        counts = self.rows, other.rows
+        return DecoderState(self.cache.join(other.cache, counts), sum(counts))
 
 
 class DecoderStepper:
@@ -53,7 +59,7 @@ class DecoderStepper:
         self.device = next(model.parameters()).device
 
     @torch.inference_mode()
-    def start(self, source: Sequence[Sequence[int]]) -> tuple[Tensor, _State]:
+    def start(self, source: Sequence[Sequence[int]]) -> tuple[Tensor, DecoderState]:
         """Read all but the last token of every prompt; shorter prompts stand to the right, behind padding."""
         width = max(map(len, source))
         tokens = torch.tensor([[0] * (width - len(row)) + list(row) for row in source], device=self.device)
@@ -61,10 +67,10 @@ class DecoderStepper:
         cache: DecoderCache = self.model.start_cache()
         if width > 1:
             self.model(tokens[:, :-1], keep=keep[:, :-1].to(self.device), cache=cache)
-        return tokens[:, -1], _State(cache)
+        return tokens[:, -1], DecoderState(cache, len(source))
 
     @torch.inference_mode()
-    def step(self, tokens: Tensor, state: _State) -> tuple[Tensor, _State]:
+    def step(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         logits: Tensor = self.model(tokens[:, None], cache=state.cache)
         return logits[:, -1], state
 

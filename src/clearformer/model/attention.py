@@ -169,7 +169,7 @@ class Heads:
 class Attention(nn.Module):
     """Project, attend in each head, concatenate, project back (Vaswani et al., 2017, section 3.2.2).
 
-    The queries come from `x`; keys and values from `context` (cross-attention) or from `x` too (self-attention). Fewer
+    The queries come from `x`; keys and values from `source` (cross-attention) or from `x` too (self-attention). Fewer
     key/value heads than heads make it grouped-query, one makes it multi-query attention.
     """
 
@@ -178,7 +178,7 @@ class Attention(nn.Module):
         dim: int,
         *,
         heads: Heads | int,
-        context_dim: int | None = None,
+        source_dim: int | None = None,
         bias: bool = True,
         key_bias: bool | None = None,
         scale: float | None = None,
@@ -188,42 +188,42 @@ class Attention(nn.Module):
     ) -> None:
         super().__init__()
         self.heads = heads if isinstance(heads, Heads) else Heads.of(dim, heads)
-        h, source_dim = self.heads, context_dim or dim
+        h, width = self.heads, source_dim or dim
         self.q_proj = nn.Linear(dim, h.count * h.key_dim, bias=bias)
-        self.k_proj = nn.Linear(source_dim, h.kv_count * h.key_dim, bias=bias if key_bias is None else key_bias)
-        self.v_proj = nn.Linear(source_dim, h.kv_count * h.value_dim, bias=bias)
+        self.k_proj = nn.Linear(width, h.kv_count * h.key_dim, bias=bias if key_bias is None else key_bias)
+        self.v_proj = nn.Linear(width, h.kv_count * h.value_dim, bias=bias)
         self.out_proj = nn.Linear(h.count * h.value_dim, dim, bias=bias)
         self.position = position if position is not None else NoPosition()
         self.kernel, self.scale, self.dropout = kernel, scale, dropout
 
     def forward(
-        self, x: Tensor, view: AttentionContext, *, context: Tensor | None = None, cache: LayerCache | None = None
+        self, x: Tensor, context: AttentionContext, *, source: Tensor | None = None, cache: LayerCache | None = None
     ) -> Tensor:
-        """x: B T D; context: B S D; view: where they stand and who may look. Returns B T D."""
-        source = x if context is None else context
+        """x: B T D; source: B S D; context: where both stand and who may look at whom. Returns B T D."""
+        keys_from = x if source is None else source
 
         def project() -> tuple[Tensor, Tensor]:
-            k = split(self.k_proj(source), self.heads.kv_count)
-            return self.position.rotate_keys(k, view), split(self.v_proj(source), self.heads.kv_count)
+            k = split(self.k_proj(keys_from), self.heads.kv_count)
+            return self.position.rotate_keys(k, context), split(self.v_proj(keys_from), self.heads.kv_count)
 
-        q = self.position.rotate_queries(split(self.q_proj(x), self.heads.count), view)  # B H T K
+        q = self.position.rotate_queries(split(self.q_proj(x), self.heads.count), context)  # B H T K
         k, v = project() if cache is None else cache.extend(project)
-        gathered = self.gather(q, k, v, view)  # B H T Kv
+        gathered = self.gather(q, k, v, context)  # B H T Kv
         output: Tensor = self.out_proj(merge(gathered))
         note(self, "output", output)
         return output
 
-    def gather(self, q: Tensor, k: Tensor, v: Tensor, view: AttentionContext) -> Tensor:
+    def gather(self, q: Tensor, k: Tensor, v: Tensor, context: AttentionContext) -> Tensor:
         """Attend with the kernel of this layer, or, while somebody looks, with the readable one, which has weights."""
-        bias = self.position.bias(q, k, view)
+        bias = self.position.bias(q, k, context)
         dropout = self.dropout if self.training else 0.0
         notes = notes_of(self)
         if notes is None:
-            return self.kernel(q, k, v, mask=view.mask, bias=bias, scale=self.scale, dropout=dropout)
+            return self.kernel(q, k, v, mask=context.mask, bias=bias, scale=self.scale, dropout=dropout)
         for label, value in (("q", q), ("k", k), ("v", v)):
             notes(label, value)
         readable = self.kernel if isinstance(self.kernel, Additive) else attend
-        gathered = readable(q, k, v, mask=view.mask, bias=bias, scale=self.scale, dropout=dropout, notes=notes)
+        gathered = readable(q, k, v, mask=context.mask, bias=bias, scale=self.scale, dropout=dropout, notes=notes)
         notes("heads", gathered)
         return gathered
 

@@ -56,6 +56,25 @@ class Memory(NamedTuple):
         """The same memory with its batch rows chosen anew."""
         return Memory(*(None if part is None else part.index_select(0, rows) for part in self))  # type: ignore[arg-type]
 
+    def join(self, other: "Memory") -> "Memory":
+        """The rows of both; a shorter source is padded on the right, and the padding is not real."""
+        if self.segments is not None or other.segments is not None:
+            raise ValueError("packed rows are for training: encode without segments what other rows shall join")
+        length = max(self.states.size(1), other.states.size(1))
+        states = torch.cat([_pad_slots(part.states, length) for part in (self, other)])
+        same = self.states.size(1) == other.states.size(1)
+        if same and self.keep is None and other.keep is None:
+            return Memory(states)
+        real = [torch.ones(part.states.shape[:2], dtype=torch.bool, device=states.device) for part in (self, other)]
+        keeps = [mine if part.keep is None else part.keep for part, mine in zip((self, other), real, strict=True)]
+        return Memory(states, torch.cat([_pad_slots(keep, length) for keep in keeps]))
+
+
+def _pad_slots(part: Tensor, length: int) -> Tensor:
+    """Zeros (False) behind what is there. part: B S …; returns B length …"""
+    missing = part.new_zeros(part.size(0), length - part.size(1), *part.shape[2:])
+    return torch.cat((part, missing), dim=1)
+
 
 def position_ids(
     shape: torch.Size,

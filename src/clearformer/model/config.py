@@ -1,11 +1,11 @@
-"""What a model is, as data: sizes and choices. `build.py` turns the words into parts, once.
+"""What a model is, as data: sizes and choices. `build.py` turns them into a model, once.
 
 Every field that changes the mathematics is here and is honoured for every family, so `config.json` describes a model
 completely. The values of a published family are in `families.py`, those of a published size in `presets.py`.
 """
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Literal
 
 Shape = Literal["encoder-decoder", "encoder", "decoder", "lstm", "convolution", "autoencoder"]
 PositionKind = Literal[
@@ -105,6 +105,7 @@ class HeadConfig:
     pooler_activation: Activation = "tanh"  # class: what the pooler has in place of tanh; DistilBERT: relu
     class_bias: bool = True  # class: a bias a class
     dropout: float = 0.0
+    queries: int = 0  # boxes of an encoder–decoder: how many it can find at most
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,8 +157,7 @@ class ModelConfig:
         self._check_head()
 
     def _check_vocabulary(self) -> None:
-        writes = self.shape not in ("encoder", "autoencoder") or self._scores_tokens
-        if (self.front.kind == "tokens" or writes) and self.vocab_size < 1:
+        if (self.front.kind == "tokens" or self._scores_tokens) and self.vocab_size < 1:
             raise ValueError("vocab_size must say how many tokens there are")
         if self.shape == "decoder" and self.front.kind != "tokens":
             raise ValueError(f"a decoder alone reads tokens, not {self.front.kind}; give it an encoder")
@@ -173,14 +173,117 @@ class ModelConfig:
             raise ValueError(f"a head for {self.head.kind} needs head.labels, the number of classes")
         if self.head.kind in ("masks", "pixels") and self.front.kind != "patches":
             raise ValueError(f"a head for {self.head.kind} paints pictures; set front.kind to patches")
-        if self.shape == "encoder-decoder" and self.head.kind != "language-model":
-            raise ValueError(f"an encoder–decoder writes tokens and has no head for {self.head.kind}; use an encoder")
+        self._check_decoder_head()
         narrow = self.embedding.dim not in (None, self.dim)
         if narrow and self._scores_tokens and not self.head.transform:
             raise ValueError(
                 f"states of width {self.dim} do not fit a table of width {self.embedding.dim}; set head.transform"
             )
 
+    def _check_decoder_head(self) -> None:
+        """An encoder–decoder writes tokens, or, from learned queries, boxes; the baselines write tokens alone."""
+        if self.shape in ("encoder", "decoder") or self.head.kind == "language-model":
+            return
+        if self.shape != "encoder-decoder" or self.head.kind != "boxes":
+            raise ValueError(f"a model of shape {self.shape} has no head for {self.head.kind}; use an encoder")
+        if self.head.queries < 1:
+            raise ValueError("an encoder–decoder that finds boxes needs head.queries, how many it can find at most")
+        if self.front.kind != "patches":
+            raise ValueError(f"boxes are found in pictures, not in {self.front.kind}; set front.kind to patches")
+        if self.decoder_position is not None:
+            raise ValueError("queries have no order, so they have no positions; leave decoder_position out")
+
     @property
     def _scores_tokens(self) -> bool:
         return self.shape != "autoencoder" and self.head.kind == "language-model"
+
+
+# The settings that each kind of position scheme and head has.
+POSITION_SETTINGS: dict[PositionKind, tuple[str, ...]] = {
+    "none": (),
+    "sinusoidal": ("base", "offset"),
+    "split-sinusoidal": ("base", "offset"),
+    "tensor2tensor": ("base", "offset"),
+    "learned": ("offset",),
+    "rotary": ("base", "pairs", "scaling", "factor"),
+    "alibi": (),
+    "buckets": ("buckets", "max_distance"),
+    "shaw": ("max_distance",),
+    "relative": (),
+}
+HEAD_SETTINGS: dict[str, tuple[str, ...]] = {
+    "language-model": ("bias", "transform", "shrink"),
+    "states": ("pooler",),
+    "class": ("labels", "pool", "pooler", "pooler_activation", "class_bias", "dropout"),
+    "tags": ("labels", "dropout"),
+    "span": (),
+    "boxes": ("labels", "queries"),
+    "masks": ("labels",),
+    "pixels": (),
+}
+
+
+def described(config: ModelConfig) -> dict[str, Any]:
+    """The configuration as plain nested data, without settings that this model does not have and without None.
+
+    A translator says nothing of pictures. What is left out has no effect on the model: read again, the description
+    builds the same one.
+    """
+    missing = _missing(config)
+    plain: dict[str, Any] = {}
+    for name, value in _items(config):
+        if name in missing or value is None:
+            continue
+        plain[name] = _describe_part(name, value, missing) if is_dataclass(value) else value
+    return plain
+
+
+def _describe_part(name: str, part: Any, missing: set[str]) -> dict[str, Any]:
+    known: tuple[str, ...] | None = None  # None: all of them
+    if isinstance(part, PositionConfig):
+        known = ("kind", *POSITION_SETTINGS[part.kind])
+    elif isinstance(part, HeadConfig):
+        known = ("kind", *HEAD_SETTINGS[part.kind])
+    return {
+        setting: value
+        for setting, value in _items(part)
+        if value is not None and f"{name}.{setting}" not in missing and (known is None or setting in known)
+    }
+
+
+def _missing(c: ModelConfig) -> set[str]:
+    """The settings, and whole parts, that do nothing in this model: a line for each question that decides."""
+    pictures, sound = c.front.kind == "patches", c.front.kind == "sound"
+    flat = c.shape == "autoencoder" and pictures  # a picture as one row of numbers: no positions, no attention
+    attentive = c.shape not in ("lstm", "convolution") and not flat
+    finds = c.shape == "encoder-decoder" and c.head.kind == "boxes"
+    writes = c.head.kind == "language-model" and not flat
+    tokens = c.front.kind == "tokens" or writes
+    present = {
+        "front.picture front.patch front.channels": pictures,
+        "front.mels": sound,
+        "kernel": c.shape == "convolution",
+        "bottleneck": c.shape == "autoencoder",
+        "share_layers": attentive or c.shape == "convolution",
+        "dim attention position dropout head": not flat,
+        "decoder_layers decoder_position": c.shape != "encoder" and not flat,
+        "vocab_size embedding": tokens,
+        "target_vocab_size embedding.tie": writes,
+        "max_len": tokens or sound,
+        "hidden_dim": attentive or flat,
+        "activation": attentive or flat or (writes and c.head.transform),
+        "gated bias norm.place norm.final dropout.activation": attentive,
+        "attention.kv_heads attention.bias attention.key_bias attention.scale": attentive,
+        "norm": attentive or (tokens and c.embedding.norm) or (writes and c.head.transform),
+        "attention.cross": c.shape == "lstm",
+        "attention.window": attentive and c.shape != "encoder" and not finds,
+        "position.factor": c.position.scaling != "none",
+        "decoder_position.factor": c.decoder_position is not None and c.decoder_position.scaling != "none",
+        "head.queries": finds,
+        "head.pooler_activation": c.head.pooler,
+    }
+    return {name for names, there in present.items() if not there for name in names.split()}
+
+
+def _items(part: Any) -> list[tuple[str, Any]]:
+    return [(one.name, getattr(part, one.name)) for one in fields(part)]

@@ -122,6 +122,22 @@ def vit(**sizes: Any) -> ModelConfig:
     )
 
 
+def detr(**sizes: Any) -> ModelConfig:
+    """Encoder–decoder that finds boxes in a picture with learned queries, all at once (Carion et al., 2020).
+
+    Two differences from the paper: the encoder reads patches, not the features of a convolutional network, and the
+    queries are the decoder's input, not added again in every layer.
+    """
+    return _family(
+        "detr",
+        sizes,
+        dim=256,
+        front=FrontConfig(kind="patches"),
+        dropout=DropoutConfig.everywhere(0.1),
+        head=HeadConfig(kind="boxes", labels=91, queries=100),
+    )
+
+
 def gpt2(**sizes: Any) -> ModelConfig:
     """Pre-norm decoder with learned positions and GELU's tanh approximation (Radford et al., 2019)."""
     return _family(
@@ -240,6 +256,7 @@ FAMILIES: dict[str, Callable[..., ModelConfig]] = {
     "albert": albert,
     "roformer": roformer,
     "vit": vit,
+    "detr": detr,
     "gpt2": gpt2,
     "llama": llama,
     "transformer-xl": transformer_xl,

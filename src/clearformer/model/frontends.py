@@ -1,4 +1,4 @@
-"""How data becomes vectors: tokens from a table, pictures from patches, sound from log-mel frames.
+"""How data becomes vectors: tokens from a table, pictures from patches, sound from log-mel frames; and learned queries.
 
 B batch, T length, D model width. A front end hands on the vectors with what the stack must know of them: which are real
 and where they stand.
@@ -35,16 +35,16 @@ def add_place(front: nn.Module, x: Tensor, place: Tensor | None) -> Tensor:
 class TokenFrontend(nn.Module):
     """Look up a vector for each token, scale it, add its position (and its type), normalise, drop some.
 
+    vocabulary: how many tokens there are, or the table of another front end, to share it.
     scale: √D in the 2017 paper. It does not keep values small, it makes them larger: the table is initialised (and,
     tied to the output layer, wants to be) of size 1/√D, and the waves added to it have size one.
     """
 
     def __init__(
         self,
-        vocab_size: int,
+        vocabulary: int | nn.Embedding,
         dim: int,
         *,
-        embed: nn.Embedding | None = None,
         embed_dim: int | None = None,
         scale: float = 1.0,
         position: NoPosition | None = None,
@@ -54,7 +54,7 @@ class TokenFrontend(nn.Module):
     ) -> None:
         super().__init__()
         width = embed_dim or dim  # ALBERT looks up narrow vectors and widens them after the sum
-        self.embed = embed if embed is not None else nn.Embedding(vocab_size, width)
+        self.embed = vocabulary if isinstance(vocabulary, nn.Embedding) else nn.Embedding(vocabulary, width)
         self.type_embed = nn.Embedding(types, width) if types else None
         self.position = position if position is not None else NoPosition()
         self.norm = norm if norm is not None else nn.Identity()
@@ -168,6 +168,25 @@ class PatchFrontend(nn.Module):
         x = self.dropout(x)
         note(self, "output", x)
         return Embedded(x, keep, positions)
+
+
+class QueryFrontend(nn.Module):
+    """The input of a decoder that is given no tokens: one trained vector per object to look for (Carion et al., 2020).
+
+    The queries are a set. They have no positions: what tells them apart is the vectors themselves.
+    """
+
+    def __init__(self, queries: int, dim: int, *, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.queries = nn.Embedding(queries, dim)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, batch: int) -> Embedded:
+        """batch: how many inputs the queries are asked of. Returns B Q D."""
+        numbers = torch.arange(self.queries.num_embeddings, device=self.queries.weight.device)[None]
+        x = self.dropout(self.queries(numbers).expand(batch, -1, -1))
+        note(self, "output", x)
+        return Embedded(x, None, numbers)
 
 
 class SoundFrontend(nn.Module):

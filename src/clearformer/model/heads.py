@@ -113,7 +113,8 @@ class AnswerSpan(nn.Module):
 
 
 class Boxes(nn.Module):
-    """A box and a class for each token, with one class more for "nothing here" (Carion et al., 2020).
+    """A box and a class for each state (a token, or a query), with one class more for "nothing here"
+    (Carion et al., 2020).
 
     Returns B T (C + 1 + 4): class logits, then centre x, centre y, width and height as fractions of the picture.
     """

@@ -112,9 +112,9 @@ class EncoderLayer(nn.Module):
         self.self_attn, self.self_attn_residual = self_attn, residual()
         self.ffn, self.ffn_residual = ffn, residual()
 
-    def forward(self, x: Tensor, view: AttentionContext) -> Tensor:
+    def forward(self, x: Tensor, context: AttentionContext) -> Tensor:
         """x: B T D; returns B T D."""
-        x = self.self_attn_residual(x, lambda y: self.self_attn(y, view))
+        x = self.self_attn_residual(x, lambda y: self.self_attn(y, context))
         x = self.ffn_residual(x, self.ffn)
         note(self, "output", x)
         return x
@@ -140,10 +140,10 @@ class DecoderLayer(nn.Module):
     def forward(
         self,
         x: Tensor,
-        view: AttentionContext,
+        context: AttentionContext,
         *,
         memory: Memory | None = None,
-        memory_view: AttentionContext | None = None,
+        memory_context: AttentionContext | None = None,
         caches: tuple[GrowingCache, FixedCache] | None = None,
         past: Tensor | None = None,
     ) -> Tensor:
@@ -151,15 +151,15 @@ class DecoderLayer(nn.Module):
         self_cache, cross_cache = caches if caches is not None else (None, None)
 
         def look_back(y: Tensor) -> Tensor:
-            context = None if past is None else torch.cat((self.self_attn_residual.before(past), y), dim=1)
-            return self.self_attn(y, view, context=context, cache=self_cache)  # type: ignore[no-any-return]
+            source = None if past is None else torch.cat((self.self_attn_residual.before(past), y), dim=1)
+            return self.self_attn(y, context, source=source, cache=self_cache)  # type: ignore[no-any-return]
 
         x = self.self_attn_residual(x, look_back)
         if self.cross_attn is not None and self.cross_attn_residual is not None:
-            if memory is None or memory_view is None:
+            if memory is None or memory_context is None:
                 raise ValueError("this decoder attends to an encoder's output, but none was given; pass memory")
             cross_attn, states = self.cross_attn, memory.states
-            x = self.cross_attn_residual(x, lambda y: cross_attn(y, memory_view, context=states, cache=cross_cache))
+            x = self.cross_attn_residual(x, lambda y: cross_attn(y, memory_context, source=states, cache=cross_cache))
         x = self.ffn_residual(x, self.ffn)
         note(self, "output", x)
         return x

@@ -23,15 +23,15 @@ class NoPosition(nn.Module):
         """What to add to the embeddings. positions: B T; returns B T D."""
         return None
 
-    def rotate_queries(self, q: Tensor, view: AttentionContext) -> Tensor:
+    def rotate_queries(self, q: Tensor, context: AttentionContext) -> Tensor:
         """Turn the queries. q: B H T K."""
         return q
 
-    def rotate_keys(self, k: Tensor, view: AttentionContext) -> Tensor:
+    def rotate_keys(self, k: Tensor, context: AttentionContext) -> Tensor:
         """Turn the keys that are new in this call. k: B G S K."""
         return k
 
-    def bias(self, q: Tensor, k: Tensor, view: AttentionContext) -> Tensor | None:
+    def bias(self, q: Tensor, k: Tensor, context: AttentionContext) -> Tensor | None:
         """What to add to the scaled scores; broadcasts to B H T S."""
         return None
 
@@ -129,11 +129,11 @@ class Rotary(NoPosition):
         angles = positions[..., None].double() / self.stretch * torch.pow(self.base, -exponent)
         return angles.cos().float()[:, None], angles.sin().float()[:, None]
 
-    def rotate_queries(self, q: Tensor, view: AttentionContext) -> Tensor:
-        return self.rotate(q, *view.once((self, "queries"), lambda: self.turn(view.queries)))
+    def rotate_queries(self, q: Tensor, context: AttentionContext) -> Tensor:
+        return self.rotate(q, *context.once((self, "queries"), lambda: self.turn(context.queries)))
 
-    def rotate_keys(self, k: Tensor, view: AttentionContext) -> Tensor:
-        return self.rotate(k, *view.once((self, "keys"), lambda: self.turn(view.fresh)))
+    def rotate_keys(self, k: Tensor, context: AttentionContext) -> Tensor:
+        return self.rotate(k, *context.once((self, "keys"), lambda: self.turn(context.fresh)))
 
     def rotate(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
         """Turn every pair of features of x: B H T K by its angle."""
@@ -160,11 +160,11 @@ class Alibi(NoPosition):
         exponents += [8 * (2 * i + 1) / (2 * power) for i in range(self.heads - power)]
         return torch.pow(2.0, -torch.tensor(exponents, device=device, dtype=torch.float32))
 
-    def bias(self, q: Tensor, k: Tensor, view: AttentionContext) -> Tensor:
+    def bias(self, q: Tensor, k: Tensor, context: AttentionContext) -> Tensor:
         def penalty() -> Tensor:
-            return -self.slopes(q.device)[:, None, None] * view.distances()[:, None].abs()  # B H T S
+            return -self.slopes(q.device)[:, None, None] * context.distances()[:, None].abs()  # B H T S
 
-        return view.once((self, "penalty"), penalty).to(q.dtype)
+        return context.once((self, "penalty"), penalty).to(q.dtype)
 
 
 class Buckets(NoPosition):
@@ -192,12 +192,12 @@ class Buckets(NoPosition):
         wide = (exact + (scale * (count - exact)).long()).clamp(max=count - 1)
         return start + torch.where(distances < exact, distances, wide)
 
-    def bias(self, q: Tensor, k: Tensor, view: AttentionContext) -> Tensor:
+    def bias(self, q: Tensor, k: Tensor, context: AttentionContext) -> Tensor:
         def look_up() -> Tensor:
-            table: Tensor = self.table(self.bucket(view.distances()))
+            table: Tensor = self.table(self.bucket(context.distances()))
             return table.permute(0, 3, 1, 2)  # B T S H -> B H T S
 
-        return view.once((self, "bias"), look_up)
+        return context.once((self, "bias"), look_up)
 
 
 class Shaw(NoPosition):
@@ -212,9 +212,13 @@ class Shaw(NoPosition):
         self.max_distance = max_distance
         self.table = nn.Embedding(2 * max_distance + 1, head_dim)
 
-    def bias(self, q: Tensor, k: Tensor, view: AttentionContext) -> Tensor:
+    def bias(self, q: Tensor, k: Tensor, context: AttentionContext) -> Tensor:
         reach = self.max_distance
-        index = view.once((self, "index"), lambda: view.distances().clamp(-reach, reach)[:, None] + reach)  # B 1 T S
+
+        def clipped() -> Tensor:
+            return context.distances().clamp(-reach, reach)[:, None] + reach  # B 1 T S
+
+        index = context.once((self, "index"), clipped)
         return _pick(q @ self.table.weight.mT / math.sqrt(q.size(-1)), index)
 
 
@@ -230,13 +234,13 @@ class Relative(NoPosition):
         self.content_bias = nn.Parameter(torch.zeros(heads, head_dim))  # u
         self.distance_bias = nn.Parameter(torch.zeros(heads, head_dim))  # v
 
-    def bias(self, q: Tensor, k: Tensor, view: AttentionContext) -> Tensor:
-        low, high = view.once((self, "range"), lambda: _range(view))
+    def bias(self, q: Tensor, k: Tensor, context: AttentionContext) -> Tensor:
+        low, high = context.once((self, "range"), lambda: _range(context))
         steps = torch.arange(low, high + 1, device=q.device)
-        waves = view.once((self, "waves"), lambda: self.waves.embed(steps))  # N D, one row a distance
+        waves = context.once((self, "waves"), lambda: self.waves.embed(steps))  # N D, one row a distance
         r = self.r_proj(waves.to(q.dtype)).view(-1, self.heads, self.head_dim).permute(1, 2, 0)  # H K N
         by_distance = (q + self.distance_bias[:, None]) @ r  # B H T N
-        index = view.once((self, "index"), lambda: view.distances()[:, None] - low)
+        index = context.once((self, "index"), lambda: context.distances()[:, None] - low)
         keys = k.repeat_interleave(self.heads // k.size(1), dim=1)
         by_content = self.content_bias[:, None] @ keys.mT  # B H 1 S
         return (_pick(by_distance, index) + by_content) / math.sqrt(self.head_dim)
@@ -248,9 +252,9 @@ def _pick(by_distance: Tensor, index: Tensor) -> Tensor:
     return by_distance.gather(-1, index.expand(batch, heads, queries, index.size(-1)))
 
 
-def _range(view: AttentionContext) -> tuple[int, int]:
+def _range(context: AttentionContext) -> tuple[int, int]:
     """The smallest and largest distance that occurs. Without data (meta device) the widest that the lengths allow."""
-    if view.queries.is_meta:
-        return 1 - view.keys.size(1), view.keys.size(1) - 1
-    distances = view.distances()
+    if context.queries.is_meta:
+        return 1 - context.keys.size(1), context.keys.size(1) - 1
+    distances = context.distances()
     return int(distances.min()), int(distances.max())

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from clearformer.model import masks
 from clearformer.model.attention import attend, attend_fused, merge, split
 from clearformer.model.attention_context import Memory, position_ids
-from clearformer.model.cache import Places
+from clearformer.model.cache import Places, join_rows
 from clearformer.model.dropout import Dropout
 from clearformer.model.trace import note, notes_of
 
@@ -190,6 +190,13 @@ class ConvolutionCache(Places):
         chosen.choose(self, rows)
         chosen.past = [None if past is None else past.index_select(0, rows) for past in self.past]
         return chosen
+
+    def join(self, other: "ConvolutionCache", rows: tuple[int, int]) -> "ConvolutionCache":
+        """The rows of both. rows: how many each has; what lies before a first token is zeros."""
+        both = ConvolutionCache(0)
+        both.unite(self, other, rows)
+        both.past = [join_rows(*pasts, rows) for pasts in zip(self.past, other.past, strict=True)]
+        return both
 
 
 class ConvolutionalDecoder(nn.Module):

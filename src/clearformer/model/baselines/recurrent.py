@@ -12,7 +12,7 @@ from clearformer.model import masks
 from clearformer.model.attention import Additive, merge, split
 from clearformer.model.attention_context import Memory, position_ids
 from clearformer.model.baselines.lstm import LstmState, Notes, recur
-from clearformer.model.cache import FixedCache, Places
+from clearformer.model.cache import FixedCache, Places, join_rows
 from clearformer.model.dropout import Dropout
 from clearformer.model.frontends import Embedded
 from clearformer.model.trace import note, notes_of
@@ -72,6 +72,7 @@ class RecurrentCache(Places):
     def __init__(self) -> None:
         super().__init__()
         self.state: LstmState | None = None
+        self.begun: Tensor | None = None  # B: which rows have a state; None = all, if there is one
         self.fed: Tensor | None = None  # B D: what was made of the last step, input of the next
         self.cross_attn = FixedCache()
 
@@ -80,9 +81,39 @@ class RecurrentCache(Places):
         chosen = RecurrentCache()
         chosen.choose(self, rows)
         chosen.state = None if self.state is None else self.state.select(rows)
+        chosen.begun = None if self.begun is None else self.begun.index_select(0, rows)
         chosen.fed = None if self.fed is None else self.fed.index_select(0, rows)
         chosen.cross_attn = self.cross_attn.select(rows)
         return chosen
+
+    def join(self, other: "RecurrentCache", rows: tuple[int, int]) -> "RecurrentCache":
+        """The rows of both. rows: how many each has."""
+        both = RecurrentCache()
+        both.unite(self, other, rows)
+        mine, theirs = ((None, None) if part.state is None else part.state for part in (self, other))
+        hidden, cell = (join_rows(*parts, rows, dim=1) for parts in zip(mine, theirs, strict=True))
+        if hidden is not None and cell is not None:
+            both.state = LstmState(hidden, cell)
+            both.begun = torch.cat((self._begun(rows[0], cell.device), other._begun(rows[1], cell.device)))
+        both.fed = join_rows(self.fed, other.fed, rows)
+        both.cross_attn = self.cross_attn.join(other.cross_attn)
+        return both
+
+    def _begun(self, count: int, device: torch.device) -> Tensor:
+        if self.begun is not None:
+            return self.begun
+        return torch.full((count,), self.state is not None, device=device)
+
+    def begin(self, bridge: "Bridge", memory: Memory) -> LstmState:
+        """The state before the next step; rows without one begin with what the encoder knew in the end."""
+        if self.state is not None and self.begun is None:
+            return self.state
+        first: LstmState = bridge(memory)
+        return first if self.state is None or self.begun is None else self.state.where(self.begun, first)
+
+    def store(self, state: LstmState, fed: Tensor | None = None) -> None:
+        """Remember a step; every row has begun now."""
+        self.state, self.begun, self.fed = state, None, fed
 
     def embed(self, front: nn.Module, tokens: Tensor, keep: Tensor | None) -> Embedded:
         """Look up new tokens, counted on from those before."""
@@ -107,8 +138,9 @@ class PlainDecoder(nn.Module):
         """tokens: B T. With a cache only the new tokens are given. Returns states B T D."""
         cache = RecurrentCache() if cache is None else cache
         x, keep, _ = cache.embed(self.front, tokens, keep)
-        state = self.bridge(memory) if cache.state is None else cache.state
-        x, cache.state = recur(self.lstm, x, state, keep=keep, notes=notes_of(self.lstm))
+        state = cache.begin(self.bridge, memory)
+        x, state = recur(self.lstm, x, state, keep=keep, notes=notes_of(self.lstm))
+        cache.store(state)
         output: Tensor = self.dropout(x)
         note(self, "output", output)
         return output
@@ -165,7 +197,7 @@ class AttentiveDecoder(nn.Module):
         """tokens: B T. With a cache only the new tokens are given. Returns states B T D."""
         cache = RecurrentCache() if cache is None else cache
         x, keep, _ = cache.embed(self.front, tokens, keep)
-        state: LstmState = self.bridge(memory) if cache.state is None else cache.state
+        state = cache.begin(self.bridge, memory)
         fed = torch.zeros_like(x[:, 0]) if cache.fed is None else cache.fed
         k, v = cache.cross_attn.extend(lambda: self.cross_attn.project(memory.states))
         mask = None if memory.keep is None else masks.padding(memory.keep)
@@ -180,7 +212,7 @@ class AttentiveDecoder(nn.Module):
                 state, fed = new, combined
             else:
                 state, fed = new.where(keep[:, t], state), torch.where(keep[:, t, None], combined, fed)
-        cache.state, cache.fed = state, fed
+        cache.store(state, fed)
         for frames in (gates, looks):
             if frames is not None:
                 frames.hand_over()

@@ -17,7 +17,7 @@ from clearformer.model.attention_context import Memory
 from clearformer.model.fast.packed import (
     Affine,
     Around,
-    SwiftFeedForward,
+    FastFeedForward,
     function,
     is_plain,
     marks,
@@ -30,23 +30,23 @@ from clearformer.model.transformer import Encoder
 
 
 @dataclass(frozen=True)
-class _Layer:
+class FastEncoderLayer:
     """One encoder layer. Its rows are many, so its weights stay as they are."""
 
     around: Around
     qkv: Affine
     out: Affine
-    ffn: SwiftFeedForward
+    ffn: FastFeedForward
     heads: int
 
     @classmethod
-    def of(cls, layer: EncoderLayer) -> "_Layer":
+    def of(cls, layer: EncoderLayer) -> "FastEncoderLayer":
         own = layer.self_attn
         return cls(
             around=Around.of(layer.self_attn_residual),
             qkv=Affine(*queries_keys_values(own)),
             out=Affine(*part(own.out_proj)),
-            ffn=SwiftFeedForward.of(layer.ffn, layer.ffn_residual, Affine),
+            ffn=FastFeedForward.of(layer.ffn, layer.ffn_residual, Affine),
             heads=own.heads.count,
         )
 
@@ -66,7 +66,7 @@ class FastEncoder:
         self._front, self._norm = encoder.front, function(encoder.norm)
         self._weights = list(encoder.parameters())
         self._marks = marks(self._weights)
-        self._layers = [_Layer.of(layer) for layer in encoder.layers]  # type: ignore[arg-type]
+        self._layers = [FastEncoderLayer.of(layer) for layer in encoder.layers]  # type: ignore[arg-type]
 
     def stale(self) -> bool:
         """Whether the model's weights are others, or have been written to, since they were captured."""

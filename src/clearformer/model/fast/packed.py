@@ -1,5 +1,5 @@
-"""A built model's weights laid out for speed: what the written-out encoder and decoder (`swift_encoder.py`,
-`swift_decoder.py`) are made of.
+"""A built model's weights laid out for speed: what the written-out encoder and decoder (`encoder.py`,
+`decoder.py`) are made of.
 
 Projections of one input become one product, the scale of the scores goes into the query's weights, large weights are
 packed, and norms are called without the ceremony of modules. Some of this is copied: `marks` says when the model has
@@ -70,7 +70,7 @@ class Around:
 
 
 @dataclass(frozen=True)
-class SwiftFeedForward:
+class FastFeedForward:
     """A feed-forward in its residual."""
 
     around: Around
@@ -79,7 +79,7 @@ class SwiftFeedForward:
     activation: Activation
 
     @classmethod
-    def of(cls, ffn: nn.Module, residual: Residual, make: Make) -> "SwiftFeedForward":
+    def of(cls, ffn: nn.Module, residual: Residual, make: Make) -> "FastFeedForward":
         assert isinstance(ffn, FeedForward)
         return cls(Around.of(residual), make(*part(ffn.up_proj)), make(*part(ffn.down_proj)), ffn.activation)
 
