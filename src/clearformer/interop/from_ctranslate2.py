@@ -396,6 +396,9 @@ def _tokenizers(
     return None, None, ("the folder has pieces but no tokenizer to cut text into them, so the model reads ids",)
 
 
+_TEXT_DEFAULTS = {"bos_token": "<s>", "eos_token": "</s>", "add_source_bos": False, "add_source_eos": False}
+
+
 def _markers(plain: Mapping[str, Any], config: ModelConfig, source: Tokenizer, target: Tokenizer) -> Markers | None:
     """Which ids stand around a text, as config.json says it."""
     if "model" in plain:
@@ -405,10 +408,10 @@ def _markers(plain: Mapping[str, Any], config: ModelConfig, source: Tokenizer, t
         )
     if config.front.kind == "sound":
         return None
-    keys = Keys(plain, "config.json")
-    start = keys.text("decoder_start_token", keys.text("bos_token", "<s>"))
-    before = (source.id(keys.text("bos_token", "<s>")),) if keys.flag("add_source_bos", False) else ()
-    after = (source.id(keys.text("eos_token", "</s>")),) if keys.flag("add_source_eos", False) else ()
+    keys = Keys(plain, "config.json", defaults=_TEXT_DEFAULTS)
+    start = keys.text("decoder_start_token" if "decoder_start_token" in plain else "bos_token")
+    before = (source.id(keys.text("bos_token")),) if keys.flag("add_source_bos") else ()
+    after = (source.id(keys.text("eos_token")),) if keys.flag("add_source_eos") else ()
     return Markers(before_source=before, after_source=after, start=target.id(start))
 
 

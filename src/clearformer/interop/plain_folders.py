@@ -201,7 +201,7 @@ def _llama2c_piece(number: int, text: str, score: float) -> Piece:
 def read_opennmt_arrays(folder: Path) -> Imported:
     """A pre-norm Transformer of OpenNMT-tf as arrays, with a vocabulary file for each side and a short description."""
     plain = read_json(folder / "config.json")
-    keys = Keys(plain, str(folder / "config.json"))
+    keys = Keys(plain, str(folder / "config.json"), defaults={"layer_norm_eps": 1e-5, "source_has_eos": True})
     for key, words in _OPENNMT.items():
         keys.must(key, words)
     heads = keys.size("heads")
@@ -215,12 +215,12 @@ def read_opennmt_arrays(folder: Path) -> Imported:
         decoder_layers=keys.layers("decoder_layers"),
         attention=AttentionConfig(heads=heads),
         position=PositionConfig(kind="tensor2tensor", offset=1),
-        norm=NormConfig(place="pre", eps=keys.number("layer_norm_eps", 1e-5)),
+        norm=NormConfig(place="pre", eps=keys.not_negative("layer_norm_eps")),
         dropout=DropoutConfig.everywhere(0.0),
         embedding=EmbeddingConfig(scale=True, tie="none"),
         head=HeadConfig(bias=True),
     )
-    ends_source = keys.flag("source_has_eos", True)
+    ends_source = keys.flag("source_has_eos")
     keys.ignore("parameters")
     keys.finish()
     model, aside = assemble(config, _opennmt_names(), Slashed(Arrays(folder / ARRAYS)))

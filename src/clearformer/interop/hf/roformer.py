@@ -29,7 +29,8 @@ def read_config(keys: Keys) -> ModelConfig:
     """From a published config.json. Values that are turned too (rotary_value) are refused."""
     keys.must("rotary_value", False)
     given, numbers = choices(keys), sizes(keys)
-    narrow = keys.optional_size("embedding_size", None)
+    keys.shape("encoder.embed_positions.weight", numbers["max_len"], numbers["dim"] // numbers["heads"])
+    narrow = keys.optional_size("embedding_size")
     if narrow not in (None, numbers["dim"]):
         given["embedding"] = replace(given["embedding"], dim=narrow)
     config = roformer(**numbers, **given, head=_head(keys, given["activation"]))
@@ -67,7 +68,7 @@ def names(config: ModelConfig) -> RenamingTable:
 
 def _head(keys: Keys, activation: str) -> HeadConfig:
     kind = refuse_heads(keys, *HEADS)
-    drop = keys.rate("hidden_dropout_prob", 0.1)
+    drop = keys.rate("hidden_dropout_prob")
     keys.ignore("classifier_dropout")
     if kind == "states":
         return HeadConfig(kind="states")
