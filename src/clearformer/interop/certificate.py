@@ -20,7 +20,8 @@ import torch
 from torch import Tensor, nn
 
 from clearformer.folder.bundle import Bundle
-from clearformer.interop.tensor_files import PICKLED, read_json
+from clearformer.interop.foreign_files import read_json
+from clearformer.interop.tensor_files import PICKLED
 from clearformer.model.config import ModelConfig
 from clearformer.model.trace import trace
 

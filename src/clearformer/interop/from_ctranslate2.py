@@ -16,12 +16,12 @@ from clearformer.folder.bundle import Bundle
 from clearformer.folder.description import open_folder
 from clearformer.folder.preprocessing import Markers, Preprocessing
 from clearformer.foundation import storage
-from clearformer.interop import vocabularies
+from clearformer.interop import tokenizer_files
 from clearformer.interop.config_keys import MOST, Keys
 from clearformer.interop.ctranslate2_arrays import ModelFile, SplitArrays, dotted
+from clearformer.interop.foreign_files import read_json
 from clearformer.interop.imported import Imported, assemble
 from clearformer.interop.renaming import RenamingTable, Rule, pairs, under
-from clearformer.interop.tensor_files import read_json
 from clearformer.interop.to_ctranslate2 import ACTIVATIONS, WAVES, waves
 from clearformer.model.config import (
     Activation,
@@ -388,11 +388,14 @@ def _tokenizers(
 ) -> tuple[Tokenizer | None, Tokenizer | None, tuple[str, ...]]:
     """What the folder reads text with. The engine itself takes pieces, so many folders have nothing for that."""
     if "model" in plain:  # our own export
+        for name in ("tokenizer.json", "target_tokenizer.json"):
+            if (folder / name).is_file():
+                tokenizer_files.checked(folder / name)
         read = open_folder(folder).preprocessing
         return read.tokenizer, read.target_tokenizer, ()
     if (folder / "tokenizer.json").is_file():
         spelt = {key: plain[key] for key in ("bos_token", "eos_token", "unk_token") if isinstance(plain.get(key), str)}
-        return vocabularies.from_definition(folder / "tokenizer.json", config.family, spelt), None, ()
+        return tokenizer_files.from_definition(folder / "tokenizer.json", config.family, spelt), None, ()
     return None, None, ("the folder has pieces but no tokenizer to cut text into them, so the model reads ids",)
 
 

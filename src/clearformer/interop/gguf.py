@@ -21,6 +21,7 @@ from clearformer.foundation import storage
 from clearformer.interop import sentencepiece
 from clearformer.interop.binary import BinaryReader
 from clearformer.interop.config_keys import Keys
+from clearformer.interop.foreign_files import open_binary
 from clearformer.interop.imported import Imported, assemble
 from clearformer.interop.renaming import RenamingTable, Shape, pairs, under
 from clearformer.interop.sentencepiece import Piece, Proto
@@ -52,7 +53,7 @@ def can_read(path: Path) -> bool:
     """Whether a file is of this format."""
     if not path.is_file():
         return False
-    with path.open("rb") as file:
+    with open_binary(path) as file:
         return file.read(4) == MAGIC
 
 

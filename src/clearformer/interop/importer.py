@@ -16,9 +16,10 @@ from clearformer.foundation import storage
 from clearformer.interop import certificate as certificates
 from clearformer.interop import plain_folders, vocabularies
 from clearformer.interop.config_keys import Keys, label_names
+from clearformer.interop.foreign_files import check_folder, read_json
 from clearformer.interop.hf.model_types import family_of, prefix_of
 from clearformer.interop.imported import Imported, assemble
-from clearformer.interop.tensor_files import open_weights, read_json
+from clearformer.interop.tensor_files import open_weights
 
 log = logging.getLogger(__name__)
 
@@ -57,6 +58,8 @@ def read_checkpoint(source: Path, family: str | None = None, *, split: str | Non
     """Open a checkpoint of any format that is known here."""
     from clearformer.interop import from_ctranslate2, gguf
 
+    if source.is_dir():
+        check_folder(source)
     if split is not None:
         return read_hugging_face(source, family, split=split)
     if family is None and gguf.can_read(source):
