@@ -20,7 +20,7 @@ from clearformer.foundation import settings, storage
 from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.marian import as_marian
 from clearformer.interop.hf.model_types import FAMILIES
-from clearformer.interop.renaming import Shape, give, link
+from clearformer.interop.renaming import Shape, give, link, make
 from clearformer.model.config import ModelConfig
 from clearformer.model.weights import weights_of
 from clearformer.text.special import ROLES
@@ -52,7 +52,7 @@ def export(folder: Path, out: Path) -> None:
     config, weights = prepared(found)
     plain = describe(config, found)
     table = FAMILIES[plain["model_type"]].names(config)
-    tensors = give(link(table.rules, weights), weights)
+    tensors = give(link(table.rules, weights), weights) | make(table)
     with storage.new_folder(out) as aside:
         storage.write_json(aside / "config.json", plain)
         save_file(tensors, aside / "model.safetensors", metadata={"format": "pt"})

@@ -72,10 +72,14 @@ def names(config: ModelConfig) -> RenamingTable:
         Rule("head.bias", "final_logits_bias", shape=(1, config.target_vocab_size or config.vocab_size)),
     ]
     norms = [Rule(f"{stack}.norm", f"{prefix}{stack}.layer_norm") for stack in STACKS]
+    tables = [
+        f"{prefix}{stack}.embed_positions.weight" for stack in STACKS
+    ]  # Marian's code fills them, Pegasus' does not
     return RenamingTable(
         [*norms, *stacks(prefix, config.norm.place), *(embeds if own else shared(config, prefix))],
         copies={"lm_head.weight": f"{prefix}decoder.embed_tokens.weight"} if own else tied(prefix),
-        fixed={f"{prefix}{stack}.embed_positions.weight": split_waves for stack in STACKS},
+        fixed=dict.fromkeys(tables, split_waves),
+        made=dict.fromkeys(tables, (config.max_len, config.dim)) if config.norm.place == "pre" else {},
     )
 
 

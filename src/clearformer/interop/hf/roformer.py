@@ -54,12 +54,14 @@ def names(config: ModelConfig) -> RenamingTable:
     prefix = "" if config.head.kind == "states" else PREFIX
     layers = under("encoder.layers.*", "encoder.layer.*", LAYER)
     body = [*EMBEDDINGS, Rule("encoder.front.widen", "embeddings_project"), *layers]
+    angles = f"{prefix}encoder.embed_positions.weight"
     top = "classifier.out_proj" if config.head.kind == "class" else "classifier"
     tops = pairs({"head.pooler": "classifier.dense", "head.classify": top, "head.mark": "qa_outputs"})
     return RenamingTable(
         [*prefixed(prefix, body), *MASKED_WORDS, *tops],
         copies=copies(config, prefix, "cls.predictions.decoder", "cls.predictions.bias"),
-        fixed={f"{prefix}encoder.embed_positions.weight": split_waves},
+        fixed={angles: split_waves},
+        made={angles: (config.max_len, config.dim // config.attention.heads)},
         aside={
             "cls.seq_relationship.*": "a head for next sentences, which the model here does not have",
         },

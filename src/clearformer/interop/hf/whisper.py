@@ -93,11 +93,13 @@ def names(config: ModelConfig) -> RenamingTable:
             "decoder.front.position.table": f"{PREFIX}decoder.embed_positions",
         }
     )
+    waves = f"{PREFIX}encoder.embed_positions.weight"
     norms = [Rule(f"{stack}.norm", f"{PREFIX}{stack}.layer_norm") for stack in STACKS]
     return RenamingTable(
         [*ends, *norms, *stacks(PREFIX, "pre")],
         copies={"proj_out.weight": f"{PREFIX}decoder.embed_tokens.weight"},
-        fixed={f"{PREFIX}encoder.embed_positions.weight": _waves},
+        fixed={waves: _waves},
+        made={waves: (SOURCE_POSITIONS, config.dim)},
     )
 
 
