@@ -27,9 +27,9 @@ def test_a_key_that_nobody_asked_for_may_change_the_mathematics():
 
 
 def test_what_the_file_leaves_open_is_written_down():
-    keys = Keys({"activation": "gelu"})
-    assert keys.choice("activation", {"gelu": "gelu", "relu": "relu"}, "relu") == "gelu"
-    assert keys.number("eps", 1e-12) == 1e-12
+    keys = Keys({"activation": "gelu"}, defaults={"activation": "relu", "eps": 1e-12})
+    assert keys.choice("activation", {"gelu": "gelu", "relu": "relu"}) == "gelu"
+    assert keys.number("eps") == 1e-12
     assert keys.assumed == {"eps": 1e-12}
 
 
@@ -52,10 +52,10 @@ def test_a_switch_that_no_model_here_has_must_be_off():
 def test_rates(rate, fine):
     keys = Keys({"dropout": rate})
     if fine:
-        assert keys.rate("dropout", 0.1) == rate
+        assert keys.rate("dropout") == rate
         return
     with pytest.raises(ValueError, match="dropout"):
-        keys.rate("dropout", 0.1)
+        keys.rate("dropout")
 
 
 def test_classes_are_named_in_the_order_of_their_numbers():

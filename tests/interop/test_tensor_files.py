@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from clearformer.interop.tensor_files import aligned, open_weights, read_json
+from clearformer.interop.tensor_files import aligned, open_weights
 
 NUMBERS = {"a.weight": torch.arange(6.0).view(2, 3), "a.bias": torch.ones(2), "norm.gamma": torch.full((3,), 2.0)}
 
@@ -85,12 +85,3 @@ def test_old_spellings_and_left_out_prefixes_are_found(tmp_path):
         lying = aligned(store, {"bert.a.weight", "bert.a.bias", "bert.norm.weight"}, "bert.")
         assert set(lying.shapes) == {"bert.a.weight", "bert.a.bias", "bert.norm.weight"}
         assert torch.equal(lying.read("bert.norm.weight"), NUMBERS["norm.gamma"])
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"), [("[1]", "JSON object"), ("{", "not valid JSON"), ("[" * 100_000, "JSON")]
-)
-def test_json_that_is_none(tmp_path, text, sentence):
-    (tmp_path / "config.json").write_text(text)
-    with pytest.raises(ValueError, match=sentence):
-        read_json(tmp_path / "config.json")

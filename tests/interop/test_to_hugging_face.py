@@ -72,7 +72,8 @@ def their_beams(theirs, batch):
 def test_a_translator_opens_there(place, opened_as, tmp_path, tokenizer):
     ours = translator(tmp_path / "ours", tokenizer, norm=NormConfig(place=place))
     export(tmp_path / "ours", tmp_path / "theirs")
-    theirs = hf.AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "theirs")
+    theirs, report = hf.AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "theirs", output_loading_info=True)
+    assert not any(report.values()), f"nothing is newly initialised: {report}"
     assert type(theirs).__name__ == opened_as
     sources = ours.encode(SENTENCES, DecodingConfig())
     batch = hf.AutoTokenizer.from_pretrained(tmp_path / "theirs")(

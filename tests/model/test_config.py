@@ -25,6 +25,12 @@ from clearformer.model.presets import PRESETS, preset
 from model.specimens import KINDS, MELS, VOCAB, configured
 
 TOKENS = {"vocab_size": 10, "dim": 16, "hidden_dim": 32, "layers": 2, "attention": AttentionConfig(heads=4)}
+
+
+def buckets(count, reach):
+    return PositionConfig(kind="buckets", buckets=count, max_distance=reach)
+
+
 PICTURES = FrontConfig(kind="patches", picture=8, patch=4)
 BOXES = HeadConfig(kind="boxes", labels=2, queries=3)
 
@@ -52,6 +58,11 @@ BOXES = HeadConfig(kind="boxes", labels=2, queries=3)
         ({"head": BOXES}, "boxes are found in pictures, not in tokens; set front.kind to patches"),
         ({"front": PICTURES, "head": BOXES, "decoder_position": PositionConfig()}, "queries have no order, so they"),
         ({"shape": "decoder", "front": PICTURES}, "a decoder alone reads tokens, not patches; give it an encoder"),
+        ({"position": buckets(2, 128)}, "position.buckets must be at least 4 here, not 2"),
+        ({"position": buckets(32, 16)}, "position.max_distance must be above 16, up to which 32 buckets are exact"),
+        ({"shape": "decoder", "position": buckets(1, 9)}, "position.buckets must be at least 2 here, not 1"),
+        ({"shape": "encoder", "position": buckets(32, 8)}, "position.max_distance must be above 8, up to which"),
+        ({"decoder_position": buckets(8, 4)}, "position.max_distance must be above 4, up to which 8"),
         ({"embedding": EmbeddingConfig(dim=8)}, "states of width 16 do not fit a table of width 8; set head.transform"),
     ],
 )  # fmt: skip
@@ -74,6 +85,20 @@ def test_what_cannot_be_built_is_refused(choices, sentence):
 )
 def test_what_can_be_built_is_not(choices):
     ModelConfig(**TOKENS | choices)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("shape", ["encoder", "decoder", "encoder-decoder"])
+@pytest.mark.parametrize("count", range(1, 12))
+def test_buckets_that_are_accepted_work_at_every_distance(shape, count):
+    for reach in range(1, 14):
+        try:
+            config = ModelConfig(**TOKENS | {"shape": shape, "layers": 1, "position": buckets(count, reach)})
+        except ValueError:
+            continue
+        tokens = torch.arange(30).remainder(10)[None]
+        given = (tokens, tokens) if shape == "encoder-decoder" else (tokens,)
+        assert build(config).eval()(*given).isfinite().all()
 
 
 def test_configurations_are_frozen_and_take_keywords_only():

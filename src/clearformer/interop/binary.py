@@ -9,14 +9,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
+from clearformer.interop.foreign_files import open_binary, size_of
+
 
 class BinaryReader:
     """Little-endian numbers and texts, one after another."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.size = path.stat().st_size
-        self._file: BinaryIO = path.open("rb")
+        self.size = size_of(path)
+        self._file: BinaryIO = open_binary(path)
 
     def __enter__(self) -> Self:
         return self

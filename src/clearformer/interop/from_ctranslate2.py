@@ -16,12 +16,12 @@ from clearformer.folder.bundle import Bundle
 from clearformer.folder.description import open_folder
 from clearformer.folder.preprocessing import Markers, Preprocessing
 from clearformer.foundation import storage
-from clearformer.interop import vocabularies
+from clearformer.interop import tokenizer_files
 from clearformer.interop.config_keys import MOST, Keys
 from clearformer.interop.ctranslate2_arrays import ModelFile, SplitArrays, dotted
+from clearformer.interop.foreign_files import read_json
 from clearformer.interop.imported import Imported, assemble
 from clearformer.interop.renaming import RenamingTable, Rule, pairs, under
-from clearformer.interop.tensor_files import read_json
 from clearformer.interop.to_ctranslate2 import ACTIVATIONS, WAVES, waves
 from clearformer.model.config import (
     Activation,
@@ -388,12 +388,18 @@ def _tokenizers(
 ) -> tuple[Tokenizer | None, Tokenizer | None, tuple[str, ...]]:
     """What the folder reads text with. The engine itself takes pieces, so many folders have nothing for that."""
     if "model" in plain:  # our own export
+        for name in ("tokenizer.json", "target_tokenizer.json"):
+            if (folder / name).is_file():
+                tokenizer_files.checked(folder / name)
         read = open_folder(folder).preprocessing
         return read.tokenizer, read.target_tokenizer, ()
     if (folder / "tokenizer.json").is_file():
         spelt = {key: plain[key] for key in ("bos_token", "eos_token", "unk_token") if isinstance(plain.get(key), str)}
-        return vocabularies.from_definition(folder / "tokenizer.json", config.family, spelt), None, ()
+        return tokenizer_files.from_definition(folder / "tokenizer.json", config.family, spelt), None, ()
     return None, None, ("the folder has pieces but no tokenizer to cut text into them, so the model reads ids",)
+
+
+_TEXT_DEFAULTS = {"bos_token": "<s>", "eos_token": "</s>", "add_source_bos": False, "add_source_eos": False}
 
 
 def _markers(plain: Mapping[str, Any], config: ModelConfig, source: Tokenizer, target: Tokenizer) -> Markers | None:
@@ -405,10 +411,10 @@ def _markers(plain: Mapping[str, Any], config: ModelConfig, source: Tokenizer, t
         )
     if config.front.kind == "sound":
         return None
-    keys = Keys(plain, "config.json")
-    start = keys.text("decoder_start_token", keys.text("bos_token", "<s>"))
-    before = (source.id(keys.text("bos_token", "<s>")),) if keys.flag("add_source_bos", False) else ()
-    after = (source.id(keys.text("eos_token", "</s>")),) if keys.flag("add_source_eos", False) else ()
+    keys = Keys(plain, "config.json", defaults=_TEXT_DEFAULTS)
+    start = keys.text("decoder_start_token" if "decoder_start_token" in plain else "bos_token")
+    before = (source.id(keys.text("bos_token")),) if keys.flag("add_source_bos") else ()
+    after = (source.id(keys.text("eos_token")),) if keys.flag("add_source_eos") else ()
     return Markers(before_source=before, after_source=after, start=target.id(start))
 
 

@@ -21,6 +21,7 @@ from clearformer.foundation import storage
 from clearformer.interop import sentencepiece
 from clearformer.interop.binary import BinaryReader
 from clearformer.interop.config_keys import Keys
+from clearformer.interop.foreign_files import open_binary
 from clearformer.interop.imported import Imported, assemble
 from clearformer.interop.renaming import RenamingTable, Shape, pairs, under
 from clearformer.interop.sentencepiece import Piece, Proto
@@ -52,7 +53,7 @@ def can_read(path: Path) -> bool:
     """Whether a file is of this format."""
     if not path.is_file():
         return False
-    with path.open("rb") as file:
+    with open_binary(path) as file:
         return file.read(4) == MAGIC
 
 
@@ -216,15 +217,18 @@ def _package() -> Any:
 # ---- what the model is ----------------------------------------------------------------------------------------------
 
 
+_DEFAULTS = {"rope.freq_base": 10_000.0, "attention.layer_norm_rms_epsilon": 1e-5}  # of llama.cpp
+
+
 def _config(file: File) -> ModelConfig:
     plain = {key.removeprefix("llama."): value for key, value in file.facts.items() if key.startswith("llama.")}
-    keys = Keys({"model_type": "gguf", **plain}, str(file.path), tensors=file.shapes.keys())
+    keys = Keys({"model_type": "gguf", **plain}, str(file.path), file.shapes, defaults=_DEFAULTS)
     dim, heads = keys.size("embedding_length"), keys.size("attention.head_count", most=4096)
     layers = keys.layers("block_count")
     present = {name.split(".")[1] for name in file.shapes if name.startswith("blk.")}
     if len(present) != layers:
         raise ValueError(f"{file.path} says that it has {layers} layers, but holds the tensors of {len(present)}")
-    head_dim = keys.optional_size("attention.key_length", dim // heads) or dim // heads
+    head_dim = keys.optional_size("attention.key_length") or dim // heads
     keys.must("attention.value_length", head_dim)
     keys.must("rope.dimension_count", head_dim)
     config = llama(
@@ -235,13 +239,13 @@ def _config(file: File) -> ModelConfig:
         max_len=keys.size("context_length"),
         attention=AttentionConfig(
             heads=heads,
-            kv_heads=keys.optional_size("attention.head_count_kv", None),
+            kv_heads=keys.optional_size("attention.head_count_kv"),
             head_dim=None if head_dim * heads == dim else head_dim,
             bias="blk.0.attn_q.bias" in file.shapes,
         ),
         # Queries and keys are stored so that neighbouring features turn together.
-        position=PositionConfig(kind="rotary", pairs="neighbours", base=keys.number("rope.freq_base", 10_000.0)),
-        norm=NormConfig(kind="rms", place="pre", eps=keys.number("attention.layer_norm_rms_epsilon", 1e-5)),
+        position=PositionConfig(kind="rotary", pairs="neighbours", base=keys.above_zero("rope.freq_base")),
+        norm=NormConfig(kind="rms", place="pre", eps=keys.not_negative("attention.layer_norm_rms_epsilon")),
         embedding=EmbeddingConfig(tie="none" if "output.weight" in file.shapes else "all"),
     )
     keys.must("vocab_size", config.vocab_size)

@@ -16,9 +16,10 @@ from clearformer.foundation import storage
 from clearformer.interop import certificate as certificates
 from clearformer.interop import plain_folders, vocabularies
 from clearformer.interop.config_keys import Keys, label_names
-from clearformer.interop.hf.model_types import Family, family_of, prefix_of
+from clearformer.interop.foreign_files import check_folder, read_json
+from clearformer.interop.hf.model_types import family_of, prefix_of
 from clearformer.interop.imported import Imported, assemble
-from clearformer.interop.tensor_files import open_weights, read_json
+from clearformer.interop.tensor_files import open_weights
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +40,8 @@ def import_checkpoint(
     for note in found.notes:
         log.info("%s: %s", source, note)
     certificate = certificates.certify(found.bundle, source)
+    if certificate.fault:
+        raise ValueError(f"{source}: the imported model is not the published one: {certificate.fault}; nothing written")
     provenance = {
         **found.bundle.provenance,
         "assumed": found.assumed,
@@ -55,6 +58,8 @@ def read_checkpoint(source: Path, family: str | None = None, *, split: str | Non
     """Open a checkpoint of any format that is known here."""
     from clearformer.interop import from_ctranslate2, gguf
 
+    if source.is_dir():
+        check_folder(source)
     if split is not None:
         return read_hugging_face(source, family, split=split)
     if family is None and gguf.can_read(source):
@@ -73,7 +78,7 @@ def read_hugging_face(folder: Path, family: str | None = None, *, split: str | N
     plain = read_json(folder / "config.json")
     known = family_of(plain, family)
     with open_weights(folder) as store:
-        keys = Keys(plain, str(folder / "config.json"), tensors=store.shapes.keys())
+        keys = Keys(plain, str(folder / "config.json"), store.shapes, model_type=family)
         try:
             config = known.read_config(keys)
             texts = vocabularies.read(folder, plain, config, split=split)  # first: the weights take most of the memory
@@ -89,17 +94,17 @@ def read_hugging_face(folder: Path, family: str | None = None, *, split: str | N
             markers=texts.markers,
             labels=tuple(label_names(plain)) if config.head.kind in ("class", "tags") else (),
         ),
-        provenance=_provenance(folder, plain, known),
+        provenance=_provenance(folder, plain, family),
     )
     return Imported(bundle=found, assumed=keys.assumed, aside=aside, notes=texts.notes)
 
 
-def _provenance(folder: Path, plain: Mapping[str, Any], family: Family) -> dict[str, Any]:
+def _provenance(folder: Path, plain: Mapping[str, Any], family: str | None) -> dict[str, Any]:
     named = plain.get("_name_or_path")
     return {
         "imported_from": named if isinstance(named, str) and named else folder.resolve().name,
         "format": "huggingface",
-        "model_type": plain.get("model_type") or family.MODEL_TYPES[0],
+        "model_type": family or plain.get("model_type"),
         "architectures": plain.get("architectures"),
         "files": {path.name: storage.sha256(path) for path in sorted(folder.glob("*.safetensors"))},
     }

@@ -20,10 +20,11 @@ from clearformer.folder.preprocessing import Markers, Preprocessing
 from clearformer.foundation import storage
 from clearformer.interop import sentencepiece
 from clearformer.interop.config_keys import Keys
+from clearformer.interop.foreign_files import open_binary, read_bytes, read_json, read_text, size_of
 from clearformer.interop.imported import Imported, assemble
 from clearformer.interop.renaming import RenamingTable, Rule, Shape, pairs, under
 from clearformer.interop.sentencepiece import Piece, Proto
-from clearformer.interop.tensor_files import ARRAYS, Arrays, read_json
+from clearformer.interop.tensor_files import ARRAYS, Arrays
 from clearformer.model.config import (
     AttentionConfig,
     DropoutConfig,
@@ -108,7 +109,7 @@ def _llama2c_files(folder: Path) -> tuple[Path, Path] | None:
 
 
 def _header(path: Path) -> tuple[int, ...]:
-    with path.open("rb") as file:
+    with open_binary(path) as file:
         start = file.read(_HEADER.size)
     if len(start) < _HEADER.size:
         raise ValueError(f"{path} is shorter than a header; get it anew")
@@ -156,8 +157,8 @@ class _Parts:
             for label in [f"{name}.{layer}" for layer in range(layers)] if layers else [name]:
                 self.shapes[label], self._place[label] = shape, place
                 place += 4 * int(np.prod(shape))
-        if place != path.stat().st_size:
-            raise ValueError(f"{path} has {path.stat().st_size:,} bytes, but its sizes ask for {place:,}; get it anew")
+        if place != size_of(path):
+            raise ValueError(f"{path} has {size_of(path):,} bytes, but its sizes ask for {place:,}; get it anew")
 
     def read(self, name: str) -> Tensor:
         shape = self.shapes[name]
@@ -169,7 +170,7 @@ class _Parts:
 
 def _llama2c_tokenizer(path: Path, size: int) -> Tokenizer:
     """Pieces with their scores: SentencePiece's BPE, with spaces written as themselves."""
-    data = path.read_bytes()
+    data = read_bytes(path)
     pieces, place = [], 4  # the length of the longest piece comes first
     for number in range(size):
         if place + 8 > len(data):
@@ -201,7 +202,7 @@ def _llama2c_piece(number: int, text: str, score: float) -> Piece:
 def read_opennmt_arrays(folder: Path) -> Imported:
     """A pre-norm Transformer of OpenNMT-tf as arrays, with a vocabulary file for each side and a short description."""
     plain = read_json(folder / "config.json")
-    keys = Keys(plain, str(folder / "config.json"))
+    keys = Keys(plain, str(folder / "config.json"), defaults={"layer_norm_eps": 1e-5, "source_has_eos": True})
     for key, words in _OPENNMT.items():
         keys.must(key, words)
     heads = keys.size("heads")
@@ -215,12 +216,12 @@ def read_opennmt_arrays(folder: Path) -> Imported:
         decoder_layers=keys.layers("decoder_layers"),
         attention=AttentionConfig(heads=heads),
         position=PositionConfig(kind="tensor2tensor", offset=1),
-        norm=NormConfig(place="pre", eps=keys.number("layer_norm_eps", 1e-5)),
+        norm=NormConfig(place="pre", eps=keys.not_negative("layer_norm_eps")),
         dropout=DropoutConfig.everywhere(0.0),
         embedding=EmbeddingConfig(scale=True, tie="none"),
         head=HeadConfig(bias=True),
     )
-    ends_source = keys.flag("source_has_eos", True)
+    ends_source = keys.flag("source_has_eos")
     keys.ignore("parameters")
     keys.finish()
     model, aside = assemble(config, _opennmt_names(), Slashed(Arrays(folder / ARRAYS)))
@@ -297,10 +298,7 @@ def _opennmt_names() -> RenamingTable:
 
 def _characters(path: Path) -> Tokenizer:
     """One piece a line; the unknown has the number behind the last line."""
-    try:
-        pieces = path.read_bytes().decode("utf-8").removesuffix("\n").split("\n")
-    except (FileNotFoundError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} cannot be read ({error}); get it anew") from None
+    pieces = read_text(path).removesuffix("\n").split("\n")
     numbered = {piece: number for number, piece in enumerate([*pieces, "<unk>"])}
     if len(numbered) != len(pieces) + 1 or any(len(piece) > 1 for piece in pieces[3:]):
         raise ValueError(f"{path} does not list single characters, each once")

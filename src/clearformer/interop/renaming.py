@@ -49,13 +49,15 @@ class RenamingTable:
     """All that is to know of a family's names.
 
     copies: tensors that some files write a second time, with the one that they must equal. fixed: tensors that follow
-    from the configuration, with a function from their shape to what they must be, as a table of waves. aside: tensors
+    from the configuration, with a function from their shape to what they must be, as a table of waves; `made` has the
+    shape of those that the published program does not compute by itself, so that an export writes them. aside: tensors
     that are no part of the model we build, with the reason; they are named in the report, and a name may have `*`.
     """
 
     rules: Sequence[Rule]
     copies: Mapping[str, str] = field(default_factory=dict)
     fixed: Mapping[str, Callable[[Shape], Tensor]] = field(default_factory=dict)
+    made: Mapping[str, Shape] = field(default_factory=dict)
     aside: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -152,6 +154,11 @@ def give(links: Sequence[Link], weights: Mapping[str, Tensor]) -> dict[str, Tens
             value = value.mT
         theirs[one.theirs] = (value if one.rule.shape is None else value.reshape(one.rule.shape)).contiguous()
     return theirs
+
+
+def make(table: RenamingTable) -> dict[str, Tensor]:
+    """The tensors that follow from the configuration and that the published program expects in the file."""
+    return {name: table.fixed[name](shape).contiguous() for name, shape in table.made.items()}
 
 
 def some(names: Sequence[str]) -> str:

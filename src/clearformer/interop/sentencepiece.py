@@ -13,8 +13,10 @@ from typing import NamedTuple
 import tokenizers
 from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers
 
-_MOST_BYTES = 64 << 20
+from clearformer.interop.foreign_files import read_bytes
+
 _MOST_PIECES = 2_000_000
+_LONGEST_PIECE = 4096  # characters; every cut of a piece is tried
 _UNIGRAM, _BPE = 1, 2
 _NORMAL, _UNKNOWN, _CONTROL, _USER, _BYTE = 1, 2, 3, 4, 6
 SPACE = "▁"
@@ -46,11 +48,9 @@ class Proto:
 
 def read_proto(path: Path) -> Proto:
     """Open a .model or .spm file."""
-    size = path.stat().st_size
-    if size > _MOST_BYTES:
-        raise ValueError(f"{path} has {size:,} bytes, more than a vocabulary needs; refused")
+    data = read_bytes(path)
     try:
-        return _proto(path.read_bytes())
+        return _proto(data)
     except (ValueError, struct.error, UnicodeDecodeError) as error:
         raise ValueError(f"{path} is not a SentencePiece model ({error}); get it anew") from None
 
@@ -169,6 +169,8 @@ def _piece(data: bytes) -> Piece:
     for number, value in _fields(data):
         if number == 1 and isinstance(value, bytes):
             text = value.decode("utf-8")
+            if len(text) > _LONGEST_PIECE:
+                raise ValueError(f"a piece of {len(text):,} characters")
         elif number == 2 and isinstance(value, bytes):
             [score] = struct.unpack("<f", value)
         elif number == 3 and isinstance(value, int):

@@ -4,7 +4,6 @@ Names and shapes are known before a number is read, so a file that does not fit 
 .pt) are never opened in this process: `torch_files` converts them first.
 """
 
-import json
 import math
 import tempfile
 import zipfile
@@ -18,6 +17,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from clearformer.interop.foreign_files import first_line, read_json, size_of
 from clearformer.interop.renaming import Shape, Store
 
 WHOLE, INDEX, ARRAYS = "model.safetensors", "model.safetensors.index.json", "weights.npz"
@@ -26,7 +26,6 @@ PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt")
 # Trained numbers hardly compress: a file that unfolds to more than this many times its size holds something else.
 _UNFOLDS = 2
 _SLACK = 1 << 20  # of small biases and headers
-_MOST_JSON = 64 << 20
 
 
 @contextmanager
@@ -69,13 +68,12 @@ class Safetensors:
         self._home: dict[str, str] = {}
         self.shapes: dict[str, Shape] = {}
         for label, path in files.items():
+            size_of(path)
             try:
                 opened: Any = safe_open(path, framework="pt")
                 found = {name: tuple(opened.get_slice(name).get_shape()) for name in opened.keys()}  # noqa: SIM118
             except (SafetensorError, OSError, ValueError) as error:
-                raise ValueError(
-                    f"{path} is not a whole safetensors file ({_first_line(error)}); get it anew"
-                ) from None
+                raise ValueError(f"{path} is not a whole safetensors file ({first_line(error)}); get it anew") from None
             twice = self.shapes.keys() & found.keys()
             if twice:
                 raise ValueError(f"{path} has {min(twice)} a second time; the shards do not belong together")
@@ -98,23 +96,24 @@ class Arrays:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.shapes: dict[str, Shape] = {}
+        size = size_of(path)
         try:
             with zipfile.ZipFile(path) as archive:
                 members = archive.infolist()
                 total = sum(member.file_size for member in members)
-                if total > _UNFOLDS * path.stat().st_size + _SLACK:
+                if total > _UNFOLDS * size + _SLACK:
                     raise ValueError(f"unfolds to {total:,} bytes, which weights do not")
                 for member in members:
                     self.shapes[member.filename.removesuffix(".npy")] = _header(archive, member)
         except (zipfile.BadZipFile, ValueError, OSError, EOFError) as error:
-            raise ValueError(f"{path} cannot be read: {_first_line(error)}; get it anew") from None
+            raise ValueError(f"{path} cannot be read: {first_line(error)}; get it anew") from None
 
     def read(self, name: str) -> Tensor:
         try:
             with np.load(self._path, allow_pickle=False) as arrays:
                 array = arrays[name]
         except (zipfile.BadZipFile, ValueError, OSError, EOFError) as error:
-            raise ValueError(f"{self._path}: {name} cannot be read ({_first_line(error)}); get it anew") from None
+            raise ValueError(f"{self._path}: {name} cannot be read ({first_line(error)}); get it anew") from None
         return torch.from_numpy(np.asarray(array, order="C"))
 
 
@@ -143,21 +142,6 @@ def aligned(store: Store, wanted: set[str], prefix: str) -> Store:
     if len(names) != len(store.shapes):
         raise ValueError("the weights have a tensor under two spellings; they do not belong together")
     return Renamed(store, names)
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object from somebody else's folder: bounded in size, and named in every error."""
-    try:
-        if path.stat().st_size > _MOST_JSON:
-            raise ValueError(f"{path} has {path.stat().st_size:,} bytes, more than any such file needs; refused")
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ValueError(f"{path} does not exist") from None
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise ValueError(f"{path} is not valid JSON: {_first_line(error)}") from None
-    if not isinstance(value, dict):
-        raise ValueError(f"{path} must hold a JSON object, not {type(value).__name__}")
-    return value
 
 
 def _shards(folder: Path) -> Safetensors:
@@ -201,7 +185,3 @@ def _modern(name: str) -> str:
     if name.endswith(".gamma"):
         return name.removesuffix("gamma") + "weight"
     return name.removesuffix("beta") + "bias" if name.endswith(".beta") else name
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__

@@ -20,7 +20,7 @@ from clearformer.foundation import settings, storage
 from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.marian import as_marian
 from clearformer.interop.hf.model_types import FAMILIES
-from clearformer.interop.renaming import give, link
+from clearformer.interop.renaming import Shape, give, link, make
 from clearformer.model.config import ModelConfig
 from clearformer.model.weights import weights_of
 from clearformer.text.special import ROLES
@@ -52,7 +52,7 @@ def export(folder: Path, out: Path) -> None:
     config, weights = prepared(found)
     plain = describe(config, found)
     table = FAMILIES[plain["model_type"]].names(config)
-    tensors = give(link(table.rules, weights), weights)
+    tensors = give(link(table.rules, weights), weights) | make(table)
     with storage.new_folder(out) as aside:
         storage.write_json(aside / "config.json", plain)
         save_file(tensors, aside / "model.safetensors", metadata={"format": "pt"})
@@ -109,7 +109,7 @@ def architecture(config: ModelConfig) -> str:
 def _refuse_what_is_lost(config: ModelConfig) -> None:
     family = FAMILIES[WORDS[config.family][0]]
     try:
-        plain = {"architectures": [architecture(config)], **family.write_config(config)}
+        plain = {"architectures": [architecture(config)], "pad_token_id": 0, **family.write_config(config)}
         plain["id2label"] = {str(number): str(number) for number in range(config.head.labels)}
         again = family.read_config(Keys(plain, tensors=_present(config)))
     except (KeyError, ValueError) as error:
@@ -121,11 +121,12 @@ def _refuse_what_is_lost(config: ModelConfig) -> None:
         raise ValueError(f"transformers' {WORDS[config.family][1]} cannot express {', '.join(lost)}")
 
 
-def _present(config: ModelConfig) -> list[str]:
-    """Tensors whose presence decides how a configuration is read."""
+def _present(config: ModelConfig) -> dict[str, Shape]:
+    """Tensors whose presence decides how a configuration is read; their shapes decide nothing."""
     names = ["final_logits_bias"] if config.head.bias else []
     names += ["pooler.dense.weight", "pooler.weight"] if config.head.pooler else []
-    return [*names, *(["lm_head.weight"] if config.embedding.tie in ("inputs", "none") else [])]
+    names += ["lm_head.weight"] if config.embedding.tie in ("inputs", "none") else []
+    return dict.fromkeys(names, ())
 
 
 def _essence(config: ModelConfig) -> dict[str, Any]:

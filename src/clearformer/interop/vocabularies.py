@@ -5,7 +5,6 @@ merges.txt. A vocabulary that cannot be reproduced exactly is left out, and the 
 whole tokens and keeps to itself how a text is cut into them, the caller may say it (`split`).
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,42 +15,16 @@ from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers
 
 from clearformer.folder.preprocessing import Markers
 from clearformer.interop import sentencepiece
-from clearformer.interop.split_patterns import check_patterns, danger
-from clearformer.interop.tensor_files import read_json
+from clearformer.interop.foreign_files import first_line, read_json, read_text
+from clearformer.interop.special_pieces import special_pieces
+from clearformer.interop.split_patterns import danger
+from clearformer.interop.tokenizer_files import from_definition
 from clearformer.model.config import ModelConfig
-from clearformer.text.special import ROLES, SpecialTokens
+from clearformer.text.special import SpecialTokens
 from clearformer.text.tokenizer import Kind, Tokenizer
 
-KINDS: dict[str, Kind] = {"BPE": "bpe", "WordPiece": "wordpiece", "Unigram": "unigram", "WordLevel": "character"}
 PIECE_FILES = ("spiece.model", "sentencepiece.bpe.model", "tokenizer.model")
 
-# What each role is spelt like in families whose old folders do not say.
-SPELT: dict[str, dict[str, str]] = {
-    "bert": {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"},
-    "gpt2": {"bos": "<|endoftext|>", "eos": "<|endoftext|>", "unk": "<|endoftext|>"},
-    "roberta": {
-        "bos": "<s>",
-        "eos": "</s>",
-        "pad": "<pad>",
-        "unk": "<unk>",
-        "cls": "<s>",
-        "sep": "</s>",
-        "mask": "<mask>",
-    },
-    "t5": {"pad": "<pad>", "bos": "<pad>", "eos": "</s>", "unk": "<unk>"},  # its decoder begins with padding
-    "albert": {
-        "bos": "[CLS]",
-        "eos": "[SEP]",
-        "pad": "<pad>",
-        "unk": "<unk>",
-        "cls": "[CLS]",
-        "sep": "[SEP]",
-        "mask": "[MASK]",
-    },
-    "llama": {"bos": "<s>", "eos": "</s>", "unk": "<unk>"},
-    "marian": {"pad": "<pad>", "bos": "<pad>", "eos": "</s>", "unk": "<unk>"},  # and so does Marian's
-}
-SPELT |= {"distilbert": SPELT["bert"], "bart": SPELT["roberta"], "whisper": SPELT["gpt2"]}
 _PREFIX_SPACE = ("roberta", "bart")
 _MOST_MERGES = 1_000_000
 
@@ -104,51 +77,17 @@ def _find(
     return None, None, ("the folder has no vocabulary, so the model reads ids and not text",)
 
 
-def from_definition(path: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer:
-    """A tokenizer.json of the `tokenizers` library, checked before anything is built from it."""
-    definition = read_json(path)
-    try:
-        kind = KINDS[_model_type(definition)]
-        check_patterns(definition)
-        # What a batch is cut and filled to is the caller's choice and no property of the vocabulary.
-        definition["truncation"] = definition["padding"] = None
-        engine = _engine(json.dumps(definition, ensure_ascii=False))
-        return Tokenizer.from_engine(engine, kind=kind, special=_special(engine, family, facts), special_in_text=True)
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} cannot be used: {_reason(error)}") from None
-
-
 def _target(folder: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer | None:
     """The target side's own vocabulary, which our exports write beside the source's."""
     path = folder / "target_tokenizer.json"
     return from_definition(path, family, facts) if path.is_file() else None
 
 
-def _model_type(definition: Mapping[str, Any]) -> str:
-    model = definition.get("model")
-    if not isinstance(model, Mapping) or not isinstance(model.get("vocab"), Mapping | list):
-        raise ValueError("it has no model with a vocabulary")
-    found = model.get("type") or ("BPE" if "merges" in model else "WordPiece")
-    if found not in KINDS:
-        raise ValueError(f"its model is of the unknown type {found!r}")
-    return str(found)
-
-
-def _engine(definition: str) -> tokenizers.Tokenizer:
-    """The library's tokenizer. A file that makes it stop short is one that cannot be used."""
-    try:
-        return tokenizers.Tokenizer.from_str(definition)
-    except BaseException as error:  # the library's own panics are not exceptions of the usual kind
-        if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
-            raise
-        raise ValueError(f"the tokenizers library does not take it ({_reason(error)})") from None
-
-
 def _wordpiece(folder: Path, facts: Mapping[str, Any]) -> Tokenizer:
     """BERT's vocab.txt: one piece a line, the line's number is the id."""
     path = folder / "vocab.txt"
     vocabulary: dict[str, int] = {}
-    for number, line in enumerate(_text(path).removesuffix("\n").split("\n")):
+    for number, line in enumerate(read_text(path).removesuffix("\n").split("\n")):
         vocabulary.setdefault(line.rstrip("\r"), number)
     lower = _flag(facts, "do_lower_case", True)
     accents = facts.get("strip_accents")
@@ -164,7 +103,7 @@ def _wordpiece(folder: Path, facts: Mapping[str, Any]) -> Tokenizer:
     )
     engine.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     engine.decoder = decoders.WordPiece(prefix="##")
-    special = _special(engine, "bert", facts)
+    special = special_pieces(engine, "bert", facts)
     if special.cls is None or special.sep is None:
         raise ValueError(f"{path} has no line for [CLS] or [SEP]; it is not a BERT vocabulary")
     return _finish(engine, "wordpiece", special, first=special.cls, last=special.sep, facts=facts)
@@ -177,7 +116,7 @@ def _whole_tokens(folder: Path, split: str, facts: Mapping[str, Any]) -> Tokeniz
         raise ValueError(f"{path} does not exist, and a pattern alone is no vocabulary; leave --split out")
     if (reason := danger(split)) is not None:
         raise ValueError(f"the pattern {split[:60]!r} {reason}, so that a text could take forever; refused")
-    lines = [line.rstrip("\r") for line in _text(path).removesuffix("\n").split("\n")]
+    lines = [line.rstrip("\r") for line in read_text(path).removesuffix("\n").split("\n")]
     vocabulary = {line: number for number, line in reversed(list(enumerate(lines)))}
     if "[UNK]" not in vocabulary:
         raise ValueError(f"{path} has no line for [UNK], so a token that it lacks would have no number")
@@ -185,9 +124,9 @@ def _whole_tokens(folder: Path, split: str, facts: Mapping[str, Any]) -> Tokeniz
     try:
         engine.pre_tokenizer = pre_tokenizers.Split(tokenizers.Regex(split), behavior="isolated")
     except Exception as error:
-        raise ValueError(f"{split!r} is not a pattern: {_reason(error)}") from None
+        raise ValueError(f"{split!r} is not a pattern: {first_line(error)}") from None
     engine.decoder = decoders.Fuse()
-    special = _special(engine, "bert", facts)
+    special = special_pieces(engine, "bert", facts)
     return _finish(engine, "character", special, first=special.cls, last=special.sep, facts=facts)
 
 
@@ -199,7 +138,7 @@ def _byte_level(folder: Path, family: str, facts: Mapping[str, Any]) -> Tokenize
     space = _flag(facts, "add_prefix_space", False)
     engine.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=space)
     engine.decoder = decoders.ByteLevel()
-    special = _special(engine, family, facts)
+    special = special_pieces(engine, family, facts)
     if family in _PREFIX_SPACE and special.cls and special.sep:
         engine.post_processor = processors.RobertaProcessing(
             (special.sep, _id(engine, special.sep)),
@@ -225,7 +164,7 @@ def _pieces(path: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer:
         engine.add_special_tokens(
             [AddedToken(f"<extra_id_{number}>", normalized=False) for number in reversed(range(extra))]
         )
-    special = _special(engine, family, facts)
+    special = special_pieces(engine, family, facts)
     first = {"albert": special.cls, "llama": special.bos}.get(family)
     last = {"albert": special.sep, "t5": special.eos}.get(family)
     kind: Kind = "unigram" if proto.algorithm == 1 else "bpe"
@@ -263,7 +202,7 @@ def _marian(folder: Path, facts: Mapping[str, Any]) -> tuple[Tokenizer, Tokenize
             raise ValueError(f"{folder}: {error}") from None
         codes = [piece for piece in ids if piece.startswith(">>") and piece.endswith("<<")]
         engine.add_special_tokens([AddedToken(code, normalized=False) for code in codes])
-        special = _special(engine, "marian", facts)
+        special = special_pieces(engine, "marian", facts)
         sides.append(_finish(engine, "unigram", special, last=special.eos, facts=facts))
     notes.append("punctuation is not rewritten first, as the published program does where sacremoses is installed")
     return sides[0], sides[1], tuple(notes)
@@ -294,17 +233,6 @@ def _finish(
     if isinstance(added, Sequence):
         engine.add_special_tokens([AddedToken(str(piece), normalized=False) for piece in added])
     return Tokenizer.from_engine(engine, kind=kind, special=special, special_in_text=True)
-
-
-def _special(engine: tokenizers.Tokenizer, family: str, facts: Mapping[str, Any]) -> SpecialTokens:
-    """How each role is spelt: as the folder says, or as the family has it; a role without a piece is left out."""
-    spelt: dict[str, str] = {}
-    for role in ROLES:
-        value = facts.get(f"{role}_token", SPELT.get(family, {}).get(role))
-        text = value.get("content") if isinstance(value, Mapping) else value
-        if isinstance(text, str) and engine.token_to_id(text) is not None:
-            spelt[role] = text
-    return SpecialTokens(**spelt)
 
 
 def _facts(folder: Path) -> dict[str, Any]:
@@ -371,7 +299,7 @@ def _numbered(path: Path) -> dict[str, int]:
 
 def _merges(path: Path, vocabulary: Mapping[str, int]) -> list[tuple[str, str]]:
     merges = []
-    for number, line in enumerate(_text(path).split("\n"), start=1):
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
         if not line.strip() or line.startswith("#version"):
             continue
         left, _, right = line.rstrip("\r").partition(" ")
@@ -381,15 +309,6 @@ def _merges(path: Path, vocabulary: Mapping[str, int]) -> list[tuple[str, str]]:
         if len(merges) > _MOST_MERGES:
             raise ValueError(f"{path} has more than {_MOST_MERGES:,} lines; refused")
     return merges
-
-
-def _text(path: Path) -> str:
-    if path.stat().st_size > 64 << 20:
-        raise ValueError(f"{path} has {path.stat().st_size:,} bytes, more than a vocabulary needs; refused")
-    try:
-        return path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8 at byte {error.start}; get it anew") from None
 
 
 def _id(engine: tokenizers.Tokenizer, piece: str) -> int:
@@ -402,7 +321,3 @@ def _id(engine: tokenizers.Tokenizer, piece: str) -> int:
 def _flag(facts: Mapping[str, Any], key: str, default: bool) -> bool:
     value = facts.get(key, default)
     return value if isinstance(value, bool) else default
-
-
-def _reason(error: BaseException) -> str:
-    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__

@@ -153,8 +153,25 @@ class ModelConfig:
         for site, rate in {**vars(self.dropout), "head": self.head.dropout}.items():
             if not 0 <= rate < 1:
                 raise ValueError(f"dropout.{site} must be at least 0 and below 1, not {rate}")
+        self._check_positions()
         self._check_vocabulary()
         self._check_head()
+
+    def _check_positions(self) -> None:
+        """Buckets: half of a side's are exact, and the others widen from there to max_distance."""
+        encoder = [(self.position, 2)] if self.shape in ("encoder", "encoder-decoder") else []  # past and future
+        decoder = [(self.decoder_position or self.position, 1)] if self.shape in ("decoder", "encoder-decoder") else []
+        for position, sides in [*encoder, *decoder]:
+            if position.kind != "buckets":
+                continue
+            if position.buckets < 2 * sides:
+                raise ValueError(f"position.buckets must be at least {2 * sides} here, not {position.buckets}")
+            exact = position.buckets // sides // 2
+            if position.max_distance <= exact:
+                raise ValueError(
+                    f"position.max_distance must be above {exact}, up to which {position.buckets} buckets are exact, "
+                    f"not {position.max_distance}"
+                )
 
     def _check_vocabulary(self) -> None:
         if (self.front.kind == "tokens" or self._scores_tokens) and self.vocab_size < 1:

@@ -80,7 +80,7 @@ def names(config: ModelConfig) -> RenamingTable:
 
 def _head(keys: Keys) -> HeadConfig:
     kind = refuse_heads(keys, *HEADS)
-    drop = keys.rate("classifier_dropout_prob", 0.1)
+    drop = keys.rate("classifier_dropout_prob")
     if kind == "states":
         return HeadConfig(kind="states", pooler=keys.has("pooler.weight"))
     if kind == "language-model":

@@ -50,6 +50,14 @@ def task_head(keys: Keys, kind: str, *, dropout: float = 0.0, **pooling: object)
     raise ValueError(f"{keys.where}: {kind} is no task of a classifier")
 
 
+def classifier_dropout(keys: Keys) -> float:
+    """Of the decoders, whose published code asks for it without declaring it."""
+    if keys.plain.get("classifier_dropout") is None:
+        keys.ignore("classifier_dropout")
+        return 0.1
+    return keys.rate("classifier_dropout")
+
+
 def labels_of(config: HeadConfig, names: list[str]) -> dict[str, object]:
     """id2label and label2id for a config.json of theirs."""
     shown = names if len(names) == config.labels else [f"LABEL_{number}" for number in range(config.labels)]

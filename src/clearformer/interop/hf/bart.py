@@ -27,7 +27,7 @@ OFFSET = 2  # unused first rows of the table of positions, written into the publ
 
 def read_config(keys: Keys) -> ModelConfig:
     """From a published config.json."""
-    before = keys.plain.get("model_type") == "mbart"
+    before = keys.model_type == "mbart"
     for key, value in (("normalize_before", before), ("add_final_layer_norm", before), ("normalize_embedding", True)):
         keys.must(key, value)
     keys.must("static_position_embeddings", False)
@@ -37,7 +37,7 @@ def read_config(keys: Keys) -> ModelConfig:
         max_len=keys.size("max_position_embeddings"),
         position=PositionConfig(kind="learned", offset=OFFSET),
         norm=NormConfig(place="pre" if before else "post"),
-        embedding=EmbeddingConfig(norm=True, tie="all", scale=keys.flag("scale_embedding", False)),
+        embedding=EmbeddingConfig(norm=True, tie="all", scale=keys.flag("scale_embedding")),
     )
     keys.finish()
     return config
@@ -68,30 +68,30 @@ def sizes(keys: Keys) -> dict[str, Any]:
     keys.must("is_decoder", False)
     keys.must("add_cross_attention", False)
     keys.must("is_encoder_decoder", True)
-    keys.ignore("encoder_layerdrop", "decoder_layerdrop", "num_hidden_layers", "hidden_size", "num_attention_heads")
-    keys.ignore("chunk_size_feed_forward", "add_bias_logits")
+    keys.padding()
+    keys.ignore("encoder_layerdrop", "decoder_layerdrop", "chunk_size_feed_forward", "add_bias_logits")
     kind = refuse_heads(keys, "language-model", "states")
-    heads, wide = keys.size("encoder_attention_heads"), keys.size("encoder_ffn_dim")
+    heads, wide = keys.size("encoder_attention_heads", "num_attention_heads"), keys.size("encoder_ffn_dim")
     keys.must("decoder_attention_heads", heads)
     keys.must("decoder_ffn_dim", wide)
-    drop = keys.rate("dropout", 0.1)
+    drop = keys.rate("dropout")
     bias = kind == "language-model" and keys.has("final_logits_bias")
     return {
         "vocab_size": keys.size("vocab_size"),
-        "dim": keys.size("d_model"),
+        "dim": keys.size("d_model", "hidden_size"),
         "hidden_dim": wide,
-        "layers": keys.layers("encoder_layers"),
+        "layers": keys.layers("encoder_layers", "num_hidden_layers"),
         "decoder_layers": keys.layers("decoder_layers"),
         "attention": AttentionConfig(heads=heads),
-        "activation": keys.choice("activation_function", ACTIVATIONS, "gelu"),
+        "activation": keys.choice("activation_function", ACTIVATIONS),
         "dropout": DropoutConfig(
             embedding=drop,
             residual=drop,
-            attention=keys.rate("attention_dropout", 0.0),
-            activation=keys.rate("activation_dropout", 0.0),
+            attention=keys.rate("attention_dropout"),
+            activation=keys.rate("activation_dropout"),
         ),
         "head": HeadConfig(bias=bias),
-        "init_std": keys.number("init_std", 0.02),
+        "init_std": keys.not_negative("init_std"),
     }
 
 

@@ -9,6 +9,7 @@ from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.architectures import refuse_heads, task_head
 from clearformer.interop.renaming import RenamingTable, Rule, pairs, under
 from clearformer.model.config import (
+    Activation,
     DropoutConfig,
     EmbeddingConfig,
     HeadConfig,
@@ -19,7 +20,7 @@ from clearformer.model.families import bert
 
 MODEL_TYPES = ("bert",)
 PREFIX = "bert."
-ACTIVATIONS = {
+ACTIVATIONS: dict[str, Activation] = {
     "gelu": "gelu",
     "gelu_new": "gelu-tanh",
     "gelu_pytorch_tanh": "gelu-tanh",
@@ -95,6 +96,7 @@ def names(config: ModelConfig) -> RenamingTable:
 
 def sizes(keys: Keys) -> dict[str, Any]:
     """What BERT and its relatives call the numbers that make a model large or small."""
+    keys.padding()
     return {
         "vocab_size": keys.size("vocab_size"),
         "dim": keys.size("hidden_size"),
@@ -112,24 +114,21 @@ def choices(keys: Keys) -> dict[str, Any]:
     keys.must("add_cross_attention", False)
     keys.must("tie_word_embeddings", True)
     keys.ignore("chunk_size_feed_forward", "is_encoder_decoder", "tie_encoder_decoder")
-    drop = keys.rate("hidden_dropout_prob", 0.1)
+    drop = keys.rate("hidden_dropout_prob")
     return {
-        "norm": NormConfig(eps=keys.number("layer_norm_eps", 1e-12)),
-        "activation": keys.choice("hidden_act", ACTIVATIONS, "gelu"),
-        "dropout": DropoutConfig(
-            embedding=drop, residual=drop, attention=keys.rate("attention_probs_dropout_prob", 0.1)
-        ),
+        "norm": NormConfig(eps=keys.not_negative("layer_norm_eps")),
+        "activation": keys.choice("hidden_act", ACTIVATIONS),
+        "dropout": DropoutConfig(embedding=drop, residual=drop, attention=keys.rate("attention_probs_dropout_prob")),
         "embedding": EmbeddingConfig(types=keys.size("type_vocab_size"), norm=True),
-        "init_std": keys.number("initializer_range", 0.02),
+        "init_std": keys.not_negative("initializer_range"),
     }
 
 
 def head(keys: Keys) -> HeadConfig:
     """BERT's: a class is read off the pooled first state."""
     kind = refuse_heads(keys, *HEADS)
-    drop = keys.rate("hidden_dropout_prob", 0.1)
-    if keys.plain.get("classifier_dropout") is not None:
-        drop = keys.rate("classifier_dropout", drop)
+    own = keys.plain.get("classifier_dropout") is not None
+    drop = keys.rate("classifier_dropout" if own else "hidden_dropout_prob")
     keys.ignore("classifier_dropout")
     if kind == "states":
         return HeadConfig(kind="states", pooler=keys.has("pooler.dense.weight"))

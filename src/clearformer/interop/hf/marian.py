@@ -24,22 +24,23 @@ MODEL_TYPES = ("marian", "pegasus")
 
 def read_config(keys: Keys) -> ModelConfig:
     """From a published config.json."""
-    before = keys.plain.get("model_type") == "pegasus"
+    before = keys.model_type == "pegasus"
     for key, value in (("normalize_before", before), ("normalize_embedding", False), ("add_final_layer_norm", before)):
         keys.must(key, value)
     keys.must("static_position_embeddings", True)
     keys.ignore("classif_dropout", "classifier_dropout", "extra_pos_embeddings")
     own = keys.plain.get("share_encoder_decoder_embeddings") is False
     keys.ignore("share_encoder_decoder_embeddings")
-    given = sizes(keys)
-    target = keys.optional_size("decoder_vocab_size", None)
+    given, length = sizes(keys), keys.size("max_position_embeddings")
+    keys.shape("embed_positions.weight", length, given["dim"])
+    target = keys.optional_size("decoder_vocab_size")
     config = marian(
         **given,
         target_vocab_size=target if own else None,
-        max_len=keys.size("max_position_embeddings"),
+        max_len=length,
         position=PositionConfig(kind="split-sinusoidal"),
         norm=NormConfig(place="pre" if before else "post"),
-        embedding=EmbeddingConfig(scale=keys.flag("scale_embedding", False), tie="output" if own else "all"),
+        embedding=EmbeddingConfig(scale=keys.flag("scale_embedding"), tie="output" if own else "all"),
     )
     keys.finish()
     return config
@@ -71,10 +72,14 @@ def names(config: ModelConfig) -> RenamingTable:
         Rule("head.bias", "final_logits_bias", shape=(1, config.target_vocab_size or config.vocab_size)),
     ]
     norms = [Rule(f"{stack}.norm", f"{prefix}{stack}.layer_norm") for stack in STACKS]
+    tables = [
+        f"{prefix}{stack}.embed_positions.weight" for stack in STACKS
+    ]  # Marian's code fills them, Pegasus' does not
     return RenamingTable(
         [*norms, *stacks(prefix, config.norm.place), *(embeds if own else shared(config, prefix))],
         copies={"lm_head.weight": f"{prefix}decoder.embed_tokens.weight"} if own else tied(prefix),
-        fixed={f"{prefix}{stack}.embed_positions.weight": split_waves for stack in STACKS},
+        fixed=dict.fromkeys(tables, split_waves),
+        made=dict.fromkeys(tables, (config.max_len, config.dim)) if config.norm.place == "pre" else {},
     )
 
 

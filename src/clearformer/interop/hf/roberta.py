@@ -36,7 +36,7 @@ TOPS = pairs(
 
 def read_config(keys: Keys) -> ModelConfig:
     """From a published config.json. Position numbers begin at pad_token_id + 1, so that number is part of the model."""
-    padding = keys.plain.get("pad_token_id", 1)
+    padding = keys.plain.get("pad_token_id", keys.defaults["pad_token_id"])
     if isinstance(padding, bool) or not isinstance(padding, int) or padding < 0:
         raise ValueError(f"{keys.where}: pad_token_id must be a whole number, not {padding!r}")
     given = sizes(keys)
