@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from clearformer.foundation.forms import check_bounds
+
 # What a model folder remembers of its recipe's search, and what a value of it looks like.
 REMEMBERED: dict[str, type | tuple[type, ...]] = {"beam": int, "penalty": str, "alpha": (int, float), "stop": str}
 WIDEST = 64  # the beam that a folder may ask for by itself
@@ -28,27 +30,36 @@ class DecodingConfig:
     stop = "proved" searches on until nothing unfinished can win. Those two need the torch engine.
     """
 
-    beam: int = 4
-    nbest: int = 1
-    penalty: Literal["average", "gnmt"] = "average"  # log-probability / length**alpha, or / ((5 + length) / 6)**alpha
-    alpha: float = 1.0
-    stop: Literal["full", "proved"] = "full"
-    batch: int = 128  # sentences at a time …
-    batch_tokens: int = 4096  # … or fewer, where they are long: so many source tokens, padding included
-    max_source: int = 1024  # longer inputs are refused rather than cut
-    max_ratio: float = 2.0  # longest output: this many times the source …
-    max_extra: int = 20  # … plus so many tokens
-    no_repeat_ngram: int = 0
+    beam: int = field(default=4, metadata={"help": "hypotheses kept at each step; 1 is greedy", "least": 1})
+    nbest: int = field(default=1, metadata={"help": "translations shown of each text, best first", "least": 1})
+    penalty: Literal["average", "gnmt"] = field(
+        default="average",
+        metadata={"help": "divide scores by n^alpha, or by ((5 + n) / 6)^alpha as the 2017 paper does"},
+    )
+    alpha: float = field(
+        default=1.0, metadata={"help": "exponent of the length penalty; more favours longer translations"}
+    )
+    stop: Literal["full", "proved"] = field(
+        default="full",
+        metadata={"help": "stop when `beam` translations have ended, or when it is proved that nothing better follows"},
+    )
+    batch: int = field(
+        default=128, metadata={"help": "sentences translated at a time, fewer where they are long", "least": 1}
+    )
+    batch_tokens: int = field(
+        default=4096, metadata={"help": "most source tokens translated at a time, padding included", "least": 1}
+    )
+    max_source: int = field(
+        default=1024, metadata={"help": "sources of this many tokens or more are refused, not cut", "least": 2}
+    )
+    max_ratio: float = field(default=2.0, metadata={"help": "longest translation: this many times its source …"})
+    max_extra: int = field(default=20, metadata={"help": "… plus this many tokens"})
+    no_repeat_ngram: int = field(
+        default=0, metadata={"help": "no run of this many tokens is written twice; 0 allows it", "least": 0}
+    )
 
     def __post_init__(self) -> None:
-        for name, least in (("beam", 1), ("nbest", 1), ("batch", 1), ("batch_tokens", 1), ("max_source", 2)):
-            if getattr(self, name) < least:
-                raise ValueError(f"decoding.{name} must be at least {least}, not {getattr(self, name)}")
-        for name, known in (("penalty", ("average", "gnmt")), ("stop", ("full", "proved"))):
-            if getattr(self, name) not in known:
-                raise ValueError(f"decoding.{name} is {getattr(self, name)!r}; choose {' or '.join(known)}")
-        if not math.isfinite(self.alpha):
-            raise ValueError(f"decoding.alpha must be a number, not {self.alpha}")
+        check_bounds(self, "decoding")
         if self.nbest > self.beam:
             raise ValueError(f"decoding.nbest is {self.nbest}, but a beam of {self.beam} finds no more than that many")
         if self.longest(1) < 1:
