@@ -60,6 +60,7 @@ WITHOUT = {
         "folder/description.py",
         "folder/preprocessing.py",
         "inference/translation_settings.py",
+        "inference/generation_settings.py",
         "inference/ctranslate2.py",
         "tasks/verbs.py",
     )

@@ -20,7 +20,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Go on, and show each piece as soon as it is chosen."""
     from clearformer.folder import bundle
     from clearformer.folder.description import find_model
-    from clearformer.inference.text_generator import GenerationConfig, TextGenerator
+    from clearformer.inference.generation_settings import GenerationConfig
+    from clearformer.inference.text_generator import TextGenerator
 
     config = GenerationConfig(
         max_new=arguments.max_new,

@@ -14,38 +14,20 @@ from clearformer.decoding.rules import Rules
 from clearformer.decoding.sampling import stream_sample
 from clearformer.decoding.stream import TokenChoice
 from clearformer.folder.bundle import Bundle
+from clearformer.inference.generation_settings import GenerationConfig
 from clearformer.model.cache import DecoderCache
 from clearformer.text.tokenizer import Tokenizer
 
 
-@dataclass(frozen=True, kw_only=True)
-class GenerationConfig:
-    """How a text goes on. temperature = 0 takes the likeliest token each time; anything above draws by chance."""
-
-    max_new: int = 128
-    temperature: float = 0.0
-    top_k: int | None = None
-    top_p: float | None = None
-    repetition_penalty: float | None = None
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.max_new < 1:
-            raise ValueError(f"max_new must be at least 1, not {self.max_new}")
-        if self.temperature < 0:
-            raise ValueError(f"temperature must be 0 (greedy) or above, not {self.temperature}")
-        if self.temperature == 0 and (self.top_k is not None or self.top_p is not None):
-            raise ValueError("top_k and top_p choose among the tokens that chance draws from; set temperature above 0")
-
-    def transforms(self) -> list[Transform]:
-        """The same as parts that reshape a distribution."""
-        parts: list[Transform] = []
-        if self.repetition_penalty is not None:
-            parts.append(RepetitionPenalty(self.repetition_penalty))
-        if self.temperature > 0:
-            parts.append(Temperature(self.temperature))
-        parts += [] if self.top_k is None else [TopK(self.top_k)]
-        return parts + ([] if self.top_p is None else [TopP(self.top_p)])
+def transforms_of(config: GenerationConfig) -> list[Transform]:
+    """The settings as parts that reshape a distribution."""
+    parts: list[Transform] = []
+    if config.repetition_penalty is not None:
+        parts.append(RepetitionPenalty(config.repetition_penalty))
+    if config.temperature > 0:
+        parts.append(Temperature(config.temperature))
+    parts += [] if config.top_k is None else [TopK(config.top_k)]
+    return parts + ([] if config.top_p is None else [TopP(config.top_p)])
 
 
 @dataclass
@@ -133,7 +115,7 @@ class TextGenerator:
         length = min(chosen.max_new, room)
         if chosen.temperature == 0:
             yield from stream_greedy(
-                self.stepper, [list(prompt)], rules=rules, max_len=length, transforms=chosen.transforms()
+                self.stepper, [list(prompt)], rules=rules, max_len=length, transforms=transforms_of(chosen)
             )
         else:
             yield from stream_sample(
@@ -142,7 +124,7 @@ class TextGenerator:
                 rules=rules,
                 max_len=length,
                 seeds=[chosen.seed],
-                transforms=chosen.transforms(),
+                transforms=transforms_of(chosen),
             )
 
     def encode(self, prompt: str) -> list[int]:

@@ -1,0 +1,40 @@
+"""How a text is continued. Nothing here needs a tensor, so that a command that reads these options starts at once."""
+
+from dataclasses import dataclass, field
+
+from clearformer.foundation.forms import check_bounds
+
+
+@dataclass(frozen=True, kw_only=True)
+class GenerationConfig:
+    """How a text is continued. temperature = 0 takes the likeliest token each time; anything above draws by chance."""
+
+    max_new: int = field(default=128, metadata={"help": "most tokens to add", "least": 1})
+    temperature: float = field(
+        default=0.0, metadata={"help": "0 takes the likeliest token, 1 draws by the model's probabilities", "least": 0}
+    )
+    top_k: int | None = field(default=None, metadata={"help": "draw among the k likeliest tokens only", "least": 1})
+    top_p: float | None = field(
+        default=None,
+        metadata={
+            "help": "draw among the likeliest tokens that have this probability together",
+            "least": 0,
+            "most": 1,
+        },
+    )
+    repetition_penalty: float | None = field(
+        default=None,
+        metadata={
+            "help": "above 1 makes tokens that were already written less likely; 1 changes nothing",
+            "least": 0,
+        },
+    )
+    seed: int = field(default=0, metadata={"help": "of the drawing; the same seed draws the same tokens"})
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+        for name in ("top_p", "repetition_penalty"):
+            if getattr(self, name) == 0:
+                raise ValueError(f"{name} must be above 0, not 0")
+        if self.temperature == 0 and (self.top_k is not None or self.top_p is not None):
+            raise ValueError("top_k and top_p choose among the tokens that chance draws from; set temperature above 0")
