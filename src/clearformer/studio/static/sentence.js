@@ -89,15 +89,17 @@ export function segmented(name, options, value, onchange) {
     }));
 }
 
-export function numberField(name, value, { min, max, step = 1 }, onchange) {
+// optional: an empty field is allowed and means null.
+export function numberField(name, value, { min = null, max = null, step = 1, optional = false }, onchange) {
   const id = newId("number");
   const field = h("input", { type: "number", id, min, max, step, onchange: () => {
+    if (optional && field.value === "") return onchange(null);
     const wanted = Number(field.value);
-    const allowed = Math.min(max, Math.max(min, Number.isFinite(wanted) ? wanted : min));
+    const allowed = Math.min(max ?? Infinity, Math.max(min ?? -Infinity, Number.isFinite(wanted) ? wanted : min ?? 0));
     field.value = allowed;
-    onchange(allowed);
+    return onchange(allowed);
   } });
-  field.value = value;
+  field.value = value ?? "";
   return h("span", { class: "field" }, h("label", { for: id }, name), field);
 }
 
