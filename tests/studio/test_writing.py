@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from clearformer.decoding.hypothesis import Hypothesis
 from clearformer.folder.bundle import Bundle
 from clearformer.inference.translation_settings import DecodingConfig
 from clearformer.inference.translator import Translator
@@ -157,3 +158,23 @@ def test_an_alternative_in_full_and_one_that_is_none(desks):
 def test_too_long_a_source_is_refused_before_the_search(desks):
     with pytest.raises(ValueError, match="more than the 256"):
         desks["transformer"].writer.write("ø" * 200, settings())
+
+
+def test_alternatives_of_the_same_text_say_so(desks, tokenizer):
+    """One text can be cut into pieces in several ways, and a search may find more than one of them."""
+    writer = desks["transformer"].writer
+    [whole] = tokenizer.ids(["dogs"], add_special=False)
+    cut = [number for letter in ("d", "o", "g", "s") for number in letter_ids(tokenizer, letter)]
+    found = [
+        Hypothesis(tokens=tuple(ids), log_prob=-place, score=-place, token_log_probs=(0.0,) * len(ids))
+        for place, ids in enumerate([whole, tokenizer.ids(["cat"], add_special=False)[0], cut, whole[:1]])
+    ]
+    shown = writer.present_all("two dogs", found)
+    assert shown[0]["text"] == shown[2]["text"]
+    assert shown[0]["ids"] != shown[2]["ids"]
+    assert [one["same_text_as"] for one in shown[:3]] == [None, None, 0]
+
+
+def letter_ids(tokenizer, letter):
+    """The ids of a single letter inside a word: those of "x" + letter without the ids of "x"."""
+    return tokenizer.ids([f"x{letter}"], add_special=False)[0][len(tokenizer.ids(["x"], add_special=False)[0]) :]

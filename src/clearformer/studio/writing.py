@@ -80,7 +80,16 @@ class Writer:
         if self.task == "read":
             return {**shown, "readings": self._readings(text)}
         found = self._search(source, settings)
-        return {**shown, "results": [self._present(text, one, detailed=place == 0) for place, one in enumerate(found)]}
+        return {**shown, "results": self.present_all(text, found)}
+
+    def present_all(self, text: str, found: Sequence[Hypothesis]) -> list[dict[str, Any]]:
+        """The alternatives, the first in full. same_text_as: an earlier place with this very text in other pieces."""
+        results = [self._present(text, one, detailed=place == 0) for place, one in enumerate(found)]
+        first: dict[str, int] = {}
+        for place, one in enumerate(results):
+            one["same_text_as"] = first.get(one["text"])
+            first.setdefault(one["text"], place)
+        return results
 
     def result(self, text: str, ids: Sequence[int], settings: WritingSettings) -> dict[str, Any]:
         """One of the alternatives in full."""

@@ -61,3 +61,21 @@ def test_only_what_differs_from_the_folder_is_sent(page, address):
     page.wait_for_timeout(400)
     settled(page)
     assert sent[-1].post_data_json["settings"] == {}
+
+
+def test_an_alternative_with_the_same_text_says_how_it_is_cut(page, address):
+    """The answer is changed on its way: a small model seldom finds one text in two ways."""
+
+    def repeat(route):
+        answer = route.fetch()
+        body = answer.json()
+        body["results"][1] |= {"text": body["results"][0]["text"], "same_text_as": 0}
+        route.fulfill(response=answer, json=body)
+
+    page.route("**/api/translate", repeat)
+    choose(page)
+    page.goto(f"{address}/#/translate")
+    settled(page)
+    said = page.locator(".alternatives li").nth(1).inner_text()
+    assert "same text as 1, in other pieces:" in said
+    assert page.locator(".same-text").count() == 1

@@ -46,3 +46,16 @@ def test_the_offline_page_walks_without_a_server(page, desks, tmp_path):
     page.get_by_text("中文").click()
     assert "走过整个模型" in page.locator("h2").inner_text()
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+def test_every_entry_of_the_jump_list_names_its_layer_and_part(page, address):
+    """Two entries alike would leave the reader to count: each says where in the model its step is."""
+    choose(page)
+    page.goto(f"{address}/#/walk")
+    settled(page)
+    names = [text.partition(". ")[2] for text in page.locator(".walk-bar option").all_text_contents()]
+    assert len(set(names)) == len(names)
+    assert "Encoder layer 2 · self-attention · Scores" in names
+    assert "Decoder layer 1 · cross-attention · Softmax" in names
+    assert "Decoder layer 1 · feed-forward · Add and normalise" in names
+    assert all(name.startswith(("Encoder", "Decoder")) for name in names)

@@ -120,8 +120,14 @@ function alternatives(found, shown, update) {
       return h("li", {}, h("button", { type: "button", class: "alternative", "data-key": String(one.ids), "aria-pressed": String(current), onclick: () => {
         chosen.alternative = one.ids;
         update();
-      } }, h("bdi", {}, one.text || t("translate.nothing"))), h("span", { class: "facts" }, number(one.score)));
+      } }, h("bdi", {}, one.text || t("translate.nothing"))), h("span", { class: "facts" }, number(one.score)), sameText(one));
     })));
+}
+
+// A text can be cut into pieces in several ways; the search compares pieces, so it may find one text twice.
+function sameText(one) {
+  if (one.same_text_as === null) return null;
+  return h("span", { class: "facts same-text" }, t("translate.same", { place: one.same_text_as + 1, pieces: one.tokens.map((token) => label(token)).join(" | ") }));
 }
 
 function alignment(found, shown, weights) {
