@@ -37,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Translate a stream of lines in portions, so that a long file shows results early and needs little memory."""
     from clearformer.inference.engines import open_translator
+    from clearformer.text.language import FirstOther
 
     if arguments.text and arguments.input:
         raise UsageError("give sentences or --input, not both")
@@ -48,8 +49,11 @@ def run(arguments: argparse.Namespace) -> None:
     typed = _typed(arguments)
     if typed:
         print("type a sentence a line; Ctrl-D ends", file=sys.stderr)
+    watch = FirstOther(translator.provenance.get("source_language"))
     with _output(arguments.output) as output:
         for portion in _portions(_sentences(arguments), 1 if typed else 8 * config.batch):
+            if told := watch.see(portion):
+                print(told, file=sys.stderr)
             for source, found in zip(portion, translator.alternatives(portion, config), strict=True):
                 for line in _present(translator, source, found, arguments):
                     print(line, file=output, flush=output.isatty() or typed)

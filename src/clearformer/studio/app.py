@@ -25,10 +25,11 @@ from clearformer.studio.head_patterns import pattern
 from clearformer.studio.packing import pack, pack_shades
 from clearformer.studio.runs import Runs
 from clearformer.studio.schemes import Sizes, schemes
-from clearformer.studio.shown_model import Look, ShownModel
+from clearformer.studio.shown_model import MAX_CHARACTERS, Look, ShownModel
 from clearformer.studio.trace_cache import TraceCache
 from clearformer.studio.writing import Writer
 from clearformer.studio.writing_settings import fields_of
+from clearformer.text.language import guess_other
 
 STATIC = Path(str(resources.files("clearformer.studio") / "static"))
 THUMBNAIL = 40  # cells along a side of a small picture, at most
@@ -42,6 +43,7 @@ def studio_app(subject: ShownModel, runs: Runs) -> FastAPI:
     app.get("/api/model")(desk.model)
     app.get("/api/anatomy")(desk.anatomy)
     app.get("/api/form")(desk.form)
+    app.post("/api/language")(desk.language)
     app.post("/api/translate")(desk.translate)
     app.post("/api/trace")(desk.trace)
     app.post("/api/values")(desk.values)
@@ -82,6 +84,12 @@ class Handlers:
         return {"fields": fields_of(self.writer.settings())}
 
     # --- a sentence --------------------------------------------------------------------------------------------------
+
+    def language(self, request: asked.TextRequest) -> dict[str, Any]:
+        """Whether a text is surely in another language than the model reads; language: which, where it is known."""
+        expected = self.subject.bundle.provenance.get("source_language")
+        found = guess_other(request.text[:MAX_CHARACTERS], expected if isinstance(expected, str) else None)
+        return {"other": found is not None, "language": found.language if found else None, "expected": expected}
 
     def translate(self, request: asked.TranslateRequest) -> dict[str, Any]:
         """What is written for a text."""

@@ -34,6 +34,12 @@ class Input(_Request):
     target: Annotated[list[Id], Field(max_length=4096)] | None = None
 
 
+class TextRequest(_Request):
+    """A text alone."""
+
+    text: Text
+
+
 class _Settings(_Request):
     """How to write. Only what was chosen is sent; the rest is as the model folder's own recipe has it."""
 

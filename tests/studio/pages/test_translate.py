@@ -79,3 +79,16 @@ def test_an_alternative_with_the_same_text_says_how_it_is_cut(page, address):
     said = page.locator(".alternatives li").nth(1).inner_text()
     assert "same text as 1, in other pieces:" in said
     assert page.locator(".same-text").count() == 1
+
+
+def test_another_language_than_the_model_s_gets_a_remark(page, address):
+    choose(page)
+    page.goto(f"{address}/#/translate")
+    settled(page)
+    assert page.locator(".remark").text_content() == ""
+    page.locator("textarea").fill("Zwei Hunde spielen im Schnee, und das ist nicht alles.")
+    page.locator(".remark", has_text="seems to be in German, but the model reads English").wait_for()
+    page.locator("#switch-language").click()
+    page.locator(".remark", has_text="德语").wait_for()
+    page.locator("textarea").fill("two dogs play in the snow")
+    page.locator(".remark:empty").wait_for(state="attached")

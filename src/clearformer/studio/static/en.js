@@ -35,6 +35,8 @@ export const ENGLISH = {
 
   "sentence": "Sentence",
   "sentence.ids": "Token numbers (this model has no tokenizer)",
+  "remark.language": "This text seems to be in {name}, but the model reads {expected}; what it writes may sound right and mean nothing.",
+  "remark.other": "This text does not seem to be in {expected}, which the model reads; what it writes may sound right and mean nothing.",
   "token.about": "{token} · number {id}",
   "token.bytes": "byte {bytes} of {character}",
 

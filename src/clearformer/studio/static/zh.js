@@ -35,6 +35,8 @@ export const CHINESE = {
 
   "sentence": "句子",
   "sentence.ids": "词元编号（此模型没有分词器）",
+  "remark.language": "这段文字似乎是{name}，而模型读的是{expected}；它写出来的可能通顺，却没有意义。",
+  "remark.other": "这段文字似乎不是模型所读的{expected}；它写出来的可能通顺，却没有意义。",
   "token.about": "{token} · 编号 {id}",
   "token.bytes": "“{character}”的字节 {bytes}",
 
