@@ -6,12 +6,14 @@ import pty
 import select
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from clearformer.cli.main import main
 from interop.folders import gpt2_folder
+from clearformer.folder import bundle
 from support.toy_models import small
 
 
@@ -224,3 +226,17 @@ def test_translating_costs_no_pytorch(tmp_path: Path):
     first, second = (subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(2))
     assert first.split("\n")[1].split() == ["0", "numpy", "pydantic"]
     assert second.split("\n")[1].split() == ["0"]
+
+
+def test_another_language_gets_one_remark_that_names_the_line(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    """Fluent nonsense helps nobody. The remark goes to stderr, once, and the translations stay as they are."""
+    bundle.save(replace(small(), provenance={"source_language": "en"}), tmp_path / "model")
+    german = ["the dog", "Ich habe das nicht gesehen, und du auch nicht.", "Wir sind nicht in der Stadt."]
+    assert main(["translate", *german, "--model", str(tmp_path / "model")]) == 0
+    told = capsys.readouterr()
+    assert len(told.out.splitlines()) == 3
+    assert [line for line in told.err.splitlines() if "seems to be in" in line] == [
+        "line 2 seems to be in German, but this model reads English; expect a poor translation"
+    ]
+    assert main(["translate", "the dog is in the house", "--model", str(tmp_path / "model")]) == 0
+    assert "seems to be" not in capsys.readouterr().err

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from clearformer.foundation.locks import only_one
+from clearformer.foundation.locks import is_held, only_one
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -52,3 +52,14 @@ def test_the_lock_can_be_taken_again_after_an_error(tmp_path):
         raise ZeroDivisionError
     with only_one(tmp_path / "deep" / "lock", wait_seconds=0):
         pass
+
+
+def test_one_can_ask_whether_it_is_held_without_taking_it(holder, tmp_path):
+    lock = tmp_path / "lock"
+    assert is_held(lock) is True
+    holder.communicate("")
+    assert [is_held(lock), is_held(lock)] == [False, False]
+    with only_one(lock, wait_seconds=0):
+        assert is_held(lock) is True
+    assert is_held(tmp_path / "nothing") is None
+    assert not (tmp_path / "nothing").exists()

@@ -1,10 +1,13 @@
 """A language model in use: cached equals full, alone equals in a batch, and characters come whole."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 from clearformer.inference.text_generator import DecoderStepper, TextGenerator
 from clearformer.interop.importer import read_hugging_face
+from clearformer.model.build import build
 from interop.folders import gpt2_folder
 
 
@@ -45,3 +48,17 @@ def test_the_model_s_room_is_a_limit(generator):
     assert len(list(generator.choices([5] * (room - 3), max_new=50))) <= 3
     with pytest.raises(ValueError, match=f"room for {room}"):
         list(generator.choices([5] * room))
+
+
+def test_rows_that_the_vocabulary_has_no_piece_for_are_never_written(generator):
+    """A table may be longer than its vocabulary; however likely such a row is, it is no text."""
+    known = generator.tokenizer.vocab_size
+    grown = replace(generator.bundle.config, vocab_size=known + 8)
+    model = build(grown)
+    with torch.no_grad():
+        model.head.table[known:] *= 50
+    longer = TextGenerator(replace(generator.bundle, config=grown, model=model))
+    for seed in range(4):
+        tokens = [choice.token for choice in longer.choices([5, 6], max_new=20, temperature=3.0, seed=seed)]
+        assert tokens
+        assert max(tokens) < known

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from clearformer.serving.guard import HEADERS, Guard
+from clearformer.serving.guard import HEADERS, Guard, Limits
 
 
 async def echo(scope, receive, send):
@@ -67,12 +67,12 @@ def test_another_site_s_page_may_not_ask():
 
 @pytest.mark.parametrize("length", ["11", "-1", "9" * 40, "1e3", "", "٣"])
 def test_a_length_that_is_too_large_or_no_number_is_refused_unread(length):
-    assert call(breaks, [("host", "localhost"), ("content-length", length)], max_body=10)[0] == 413
+    assert call(breaks, [("host", "localhost"), ("content-length", length)], limits=Limits(body_bytes=10))[0] == 413
 
 
 def test_a_body_without_announced_length_is_counted_while_it_is_read():
-    assert call(echo, [("host", "localhost")], chunks=[b"12345", b"12345"], max_body=10)[0] == 200
-    assert call(echo, [("host", "localhost")], chunks=[b"12345", b"123456"], max_body=10)[0] == 413
+    assert call(echo, [("host", "localhost")], chunks=[b"12345", b"12345"], limits=Limits(body_bytes=10))[0] == 200
+    assert call(echo, [("host", "localhost")], chunks=[b"12345", b"123456"], limits=Limits(body_bytes=10))[0] == 413
 
 
 def test_every_answer_carries_the_policy():

@@ -5,7 +5,10 @@ import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
+
+import pytest
 
 from clearformer.serving.server import address_of, open_port, serve
 from clearformer.studio.app import studio_app
@@ -18,6 +21,16 @@ PAGES = ("translate", "walk", "heads", "tree", "training", "model", "positions")
 def chromium() -> str | None:
     """Debian's Chromium, or the one that CHROMIUM names."""
     return os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+# What every test of a page needs.
+BROWSER = [
+    pytest.mark.skipif(
+        chromium() is None,
+        reason="there is no Chromium here (apt-get install chromium)",
+    ),
+    pytest.mark.slow,
+]
 
 
 @contextmanager
@@ -41,3 +54,12 @@ def choose(page: Any, *, language: str = "en", theme: str = "light") -> None:
     """What a person has chosen at an earlier visit."""
     kept = f"{{language: '{language}', theme: '{theme}'}}"
     page.add_init_script(f"localStorage.setItem('clearformer-studio', JSON.stringify({kept}))")
+
+
+def shown_as(value: float) -> str:
+    """What the page should write for a number of the model."""
+    size = abs(value)
+    if size >= 1e6 or (size != 0 and size < 0.00005):
+        mantissa, exponent = f"{value:.2e}".split("e")
+        return f"{mantissa}e{int(exponent):+d}".replace("-", "−")
+    return str(Decimal(value).quantize(Decimal("0.0001"), ROUND_HALF_UP)).replace("-", "−")

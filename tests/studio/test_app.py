@@ -55,6 +55,13 @@ def test_without_a_target_the_model_writes_its_own(client):
     assert client.post("/api/trace", json=TEXT).json()["ids"] == written
 
 
+def test_a_text_in_another_language_is_noticed(client):
+    """The small model says of itself that it reads English."""
+    found = client.post("/api/language", json={"text": "Zwei Hunde spielen im Schnee mit dem Kind."}).json()
+    assert found == {"other": True, "language": "de", "expected": "en"}
+    assert client.post("/api/language", json=TEXT).json() == {"other": False, "language": None, "expected": "en"}
+
+
 def test_heads_have_thumbnails_and_names(clients):
     for name, client in clients.items():
         text = {"text": "5 6 7", "target": [3]} if name == "mute" else TEXT
@@ -99,6 +106,7 @@ HOSTILE = {
     "markup": "<script>alert(1)</script>",
 }
 QUESTIONS = {
+    "/api/language": lambda text: {"text": text},
     "/api/translate": lambda text: {"text": text},
     "/api/trace": lambda text: {"text": text},
     "/api/heads": lambda text: {"text": text},

@@ -6,14 +6,13 @@ import pytest
 
 from clearformer.studio.branches import FATES, Branches
 from clearformer.studio.sheet import ACCENT
-from clearformer.studio.writing import Choices
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module")
 def found(desks):
-    return desks["transformer"].writer.tree("two dogs play", Choices(), ())
+    return desks["transformer"].writer.tree("two dogs play", desks["transformer"].writer.settings(), ())
 
 
 def test_every_candidate_has_a_box_and_every_child_an_edge(found):

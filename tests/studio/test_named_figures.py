@@ -5,7 +5,6 @@ import torch
 
 from clearformer.cli.explain import FIGURES as OFFERED
 from clearformer.studio.named_figures import FIGURES, Wish
-from clearformer.studio.writing import Choices
 
 
 def test_heads_are_all_heads(desk):
@@ -42,7 +41,7 @@ def test_positions_are_as_wide_as_the_model(desks):
 def test_the_tree_has_the_answer_that_the_model_writes(desks):
     desk = desks["transformer"]
     branches = FIGURES["tree"](desk, Wish(text="two dogs"))
-    path, node = [], desk.writer.tree("two dogs", Choices(), ())["best"]
+    path, node = [], desk.writer.tree("two dogs", desk.writer.settings(), ())["best"]
     while branches.nodes[node]["parent"] is not None:
         path.append(branches.nodes[node]["token"]["id"])
         node = branches.nodes[node]["parent"]

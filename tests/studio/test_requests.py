@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from clearformer.studio.requests import CellRequest, Input, SearchSettings, TreeRequest, ValuesRequest
+from clearformer.studio.writing_settings import WritingSettings, fields_of
 
 
 def parse(kind, **fields):
@@ -32,9 +33,22 @@ def test_not_a_number_is_not_a_number():
         SearchSettings.model_validate_json('{"alpha": NaN}')
 
 
-def test_defaults_are_those_of_translate():
-    choices = parse(SearchSettings).choices()
-    assert (choices.beam, choices.penalty, choices.alpha, choices.stop) == (4, "average", 1.0, "full")
+def test_only_what_was_chosen_is_chosen():
+    """What nobody asked for is left to the model folder's own recipe."""
+    assert parse(SearchSettings).chosen() == {}
+    assert parse(SearchSettings, beam=4, top_k=None).chosen() == {"beam": 4, "top_k": None}
+
+
+def test_a_request_takes_exactly_the_fields_of_the_form():
+    shown = {told["name"]: told for told in fields_of(WritingSettings())}
+    assert SearchSettings.model_fields.keys() == shown.keys()
+    for name, told in shown.items():
+        assert parse(SearchSettings, **{name: told["default"]}).chosen() == {name: told["default"]}
+        for bound, beyond in (("least", -1), ("most", 1)):
+            if told[bound] is not None:
+                assert parse(SearchSettings, **{name: told[bound]})
+                with pytest.raises(ValidationError):
+                    parse(SearchSettings, **{name: told[bound] + beyond})
 
 
 def test_places_and_lists_have_bounds():

@@ -1,9 +1,12 @@
 """Training runs, finished and in the middle."""
 
 import json
+import os
+import time
 
 import pytest
 
+from clearformer.foundation.locks import only_one
 from clearformer.studio.runs import POINTS, Runs
 from clearformer.training.metrics_log import METRICS
 
@@ -33,7 +36,7 @@ def run(tmp_path):
 
 def test_curves_come_from_the_record(run):
     found = Runs([run.parent]).curves(0)
-    assert (found["name"], found["step"], found["finished"]) == ("mine", 4, False)
+    assert (found["name"], found["step"], found["state"]) == ("mine", 4, "running")
     assert found["curves"]["train_loss"] == [(1, 5.0), (2, 2.5), (3, 5 / 3), (4, 1.25)]
     assert found["curves"]["bleu"] == [(4, 12.0)]
     assert found["curves"]["tokens_per_second"] == [(2, 500.0), (3, 500.0), (4, 500.0)]
@@ -78,3 +81,50 @@ def test_the_model_of_a_checkpoint_is_the_one_that_trained(tmp_path):
     then, now = Runs([tmp_path / "run"]).subject(0, 4), ShownModel.open(folder)
     look = now.look("Two dogs.", ())
     assert torch.equal(then.run(look), now.run(look))
+
+
+def finish(run):
+    (run / "model").mkdir()
+    (run / "model" / "config.json").write_text("{}", encoding="utf-8")
+
+
+def state_of(run):
+    [found] = Runs([run]).list()
+    return found["state"]
+
+
+def grow_old(run, seconds=3600):
+    then = time.time() - seconds
+    os.utime(run / METRICS, (then, then))
+
+
+def test_a_run_is_running_stopped_or_finished(run):
+    """While somebody trains, the lock is held; whoever only looks must not be taken for somebody who trains."""
+    grow_old(run)
+    with only_one(run / ".lock"):
+        assert state_of(run) == "running"
+    assert [state_of(run) for _ in range(3)] == ["stopped"] * 3
+    finish(run)
+    assert state_of(run) == "finished"
+    with only_one(run / ".lock"):  # it was given more steps
+        assert state_of(run) == "running"
+
+
+def test_without_a_lock_to_ask_the_record_s_age_decides(run):
+    assert state_of(run) == "running"
+    grow_old(run)
+    assert state_of(run) == "stopped"
+    assert not (run / ".lock").exists()
+
+
+def test_looking_at_a_run_does_not_keep_anybody_from_training(run):
+    (run / ".lock").touch()
+    state_of(run)
+    with only_one(run / ".lock", wait_seconds=0):
+        pass
+
+
+def test_a_run_says_when_it_last_recorded_something(run):
+    grow_old(run)
+    [found] = Runs([run]).list()
+    assert found["updated"] == pytest.approx((run / METRICS).stat().st_mtime)

@@ -1,15 +1,30 @@
 """What is written, and the tree behind it."""
 
+from clearformer.folder.preprocessing import Preprocessing
 import base64
 import math
 
 import numpy as np
 import pytest
+import torch
 
+from clearformer.decoding.hypothesis import Hypothesis
+from clearformer.folder.bundle import Bundle
+from clearformer.inference.translation_settings import DecodingConfig
 from clearformer.inference.translator import Translator
-from clearformer.studio.writing import Choices
+from clearformer.model.build import build
+from clearformer.studio.app import Handlers
+from clearformer.studio.requests import TranslateRequest, TreeRequest
+from clearformer.studio.runs import Runs
+from clearformer.studio.shown_model import ShownModel
+from clearformer.studio.writing_settings import settings_from
+from studio.small_models import CONFIGURATIONS
 
 WORDS = ["two", "dogs", "play", "in", "the", "snow", "a", "man", "reads", "book", "cat", "sleeps", "with", "dog"]
+
+
+def settings(**given):
+    return settings_from(DecodingConfig(), given)
 
 
 def sentences(count):
@@ -21,10 +36,41 @@ def test_what_is_shown_is_what_translate_says(desks):
     desk = desks["transformer"]
     translator = Translator(desk.subject.bundle)
     for text in sentences(12):
-        shown = desk.writer.write(text, Choices())["results"]
+        shown = desk.writer.write(text, settings())["results"]
         expected = translator.alternatives(text, nbest=4)[0]
         assert [one["text"] for one in shown] == [one.text for one in expected]
         assert [one["score"] for one in shown] == pytest.approx([one.score for one in expected], abs=1e-9)
+
+
+@pytest.fixture(scope="module")
+def choosy(tokenizer):
+    """A model whose recipe searched in a way of its own, and whose table has 30 rows that the vocabulary lacks."""
+    config = CONFIGURATIONS["transformer"](tokenizer.vocab_size + 30)
+    torch.manual_seed(1)
+    model = build(config)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+        model.head.bias[tokenizer.eos_id] += 2.0
+        model.head.bias[tokenizer.vocab_size :] += 9.0  # whoever does not ban these rows writes nothing else
+    search = {"beam": 3, "penalty": "gnmt", "alpha": 0.6, "stop": "proved"}
+    return Bundle(config=config, model=model.eval(), preprocessing=Preprocessing(tokenizer=tokenizer), provenance={"decoding": search})
+
+
+def test_what_is_shown_is_what_the_folder_s_own_search_says(choosy):
+    """Beam, penalty and stop as in the folder's recipe, and no row of the table without a piece in the vocabulary."""
+    handlers, translator = Handlers(ShownModel(choosy, "choosy"), Runs([])), Translator(choosy)
+    assert (translator.usual.beam, translator.usual.penalty) == (3, "gnmt")
+    for text in sentences(6):
+        shown = handlers.translate(TranslateRequest(text=text))["results"]
+        expected = translator.alternatives(text, nbest=3)[0]
+        assert [one["ids"] for one in shown] == [list(one.ids) for one in expected]
+        assert [one["text"] for one in shown] == [one.text for one in expected]
+        assert [one["score"] for one in shown] == pytest.approx([one.score for one in expected], abs=1e-9)
+        assert shown[0]["text"] == translator.translate(text)[0].text
+        tree = handlers.tree(TreeRequest(text=text))
+        assert tree["answer"]["ids"] == list(expected[0].ids)
+        assert tree["answer"]["score"] == pytest.approx(expected[0].score, abs=1e-9)
 
 
 @pytest.mark.timeout(600)
@@ -33,7 +79,7 @@ def test_the_best_leaf_is_the_answer_for_200_sentences(desks):
     """Edges sum to the reported score: log-probabilities along the path, over the length penalty."""
     desk = desks["transformer"]
     for text in sentences(200):
-        tree, [answer, *_] = desk.writer.tree(text, Choices(), ()), desk.writer.write(text, Choices())["results"]
+        tree, [answer, *_] = desk.writer.tree(text, settings(), ()), desk.writer.write(text, settings())["results"]
         nodes = tree["nodes"]
         path = path_to(nodes, tree["best"])
         said = [node["token"]["id"] for node in path if node["fate"] != "finished" or node["token"]["text"] != "<eos>"]
@@ -54,7 +100,7 @@ def path_to(nodes, leaf):
 
 @pytest.mark.parametrize("name", ["transformer", "llama"])
 def test_a_forced_token_begins_every_path(desks, name):
-    tree = desks[name].writer.tree("the dog", Choices(max_new=6), [9, 12])
+    tree = desks[name].writer.tree("the dog", settings(max_new=6), [9, 12])
     finished = [node for node in tree["nodes"] if node["fate"] in ("finished", "kept") and node["depth"] >= 2]
     assert finished
     for node in finished:
@@ -62,7 +108,7 @@ def test_a_forced_token_begins_every_path(desks, name):
 
 
 def test_confidence_alignment_and_choices_belong_to_the_tokens(desks):
-    shown = desks["transformer"].writer.write("two dogs play", Choices())["results"][0]
+    shown = desks["transformer"].writer.write("two dogs play", settings())["results"][0]
     weights = np.frombuffer(base64.b64decode(shown["alignment"]["f32"]), "<f4").reshape(shown["alignment"]["shape"])
     assert weights.shape[0] == len(shown["tokens"]) == len(shown["choices"])
     assert np.allclose(weights.sum(-1), 1, atol=1e-5)
@@ -73,10 +119,10 @@ def test_confidence_alignment_and_choices_belong_to_the_tokens(desks):
 
 def test_greedy_is_a_beam_of_one_and_sampling_repeats_with_its_seed(desks):
     writer = desks["transformer"].writer
-    greedy = writer.write("a man reads", Choices(method="greedy"))["results"][0]["ids"]
-    assert greedy == writer.write("a man reads", Choices(beam=1))["results"][0]["ids"]
+    greedy = writer.write("a man reads", settings(method="greedy"))["results"][0]["ids"]
+    assert greedy == writer.write("a man reads", settings(beam=1))["results"][0]["ids"]
     drawn = [
-        writer.write("a man", Choices(method="sampling", seed=seed, temperature=2.0))["results"][0]["ids"]
+        writer.write("a man", settings(method="sampling", seed=seed, temperature=2.0))["results"][0]["ids"]
         for seed in (1, 1, 2)
     ]
     assert drawn[0] == drawn[1] != drawn[2]
@@ -95,21 +141,41 @@ def test_each_family_has_its_task(desks):
 
 
 def test_a_model_that_only_reads_says_what_it_would_put_at_each_place(desks):
-    found = desks["bert"].writer.write("two dogs", Choices())
+    found = desks["bert"].writer.write("two dogs", settings())
     assert found["results"] == []
     assert len(found["readings"]) == len(found["source"])
     with pytest.raises(ValueError, match="writes nothing"):
-        desks["bert"].writer.tree("two dogs", Choices(), ())
+        desks["bert"].writer.tree("two dogs", settings(), ())
 
 
 def test_an_alternative_in_full_and_one_that_is_none(desks):
     writer = desks["transformer"].writer
-    second = writer.write("two dogs", Choices())["results"][1]
-    assert writer.result("two dogs", second["ids"], Choices())["text"] == second["text"]
+    second = writer.write("two dogs", settings())["results"][1]
+    assert writer.result("two dogs", second["ids"], settings())["text"] == second["text"]
     with pytest.raises(ValueError, match="none of the alternatives"):
-        writer.result("two dogs", [1, 2, 3], Choices())
+        writer.result("two dogs", [1, 2, 3], settings())
 
 
 def test_too_long_a_source_is_refused_before_the_search(desks):
     with pytest.raises(ValueError, match="more than the 256"):
-        desks["transformer"].writer.write("ø" * 200, Choices())
+        desks["transformer"].writer.write("ø" * 200, settings())
+
+
+def test_alternatives_of_the_same_text_say_so(desks, tokenizer):
+    """One text can be cut into pieces in several ways, and a search may find more than one of them."""
+    writer = desks["transformer"].writer
+    [whole] = tokenizer.ids(["dogs"], add_special=False)
+    cut = [number for letter in ("d", "o", "g", "s") for number in letter_ids(tokenizer, letter)]
+    found = [
+        Hypothesis(tokens=tuple(ids), log_prob=-place, score=-place, token_log_probs=(0.0,) * len(ids))
+        for place, ids in enumerate([whole, tokenizer.ids(["cat"], add_special=False)[0], cut, whole[:1]])
+    ]
+    shown = writer.present_all("two dogs", found)
+    assert shown[0]["text"] == shown[2]["text"]
+    assert shown[0]["ids"] != shown[2]["ids"]
+    assert [one["same_text_as"] for one in shown[:3]] == [None, None, 0]
+
+
+def letter_ids(tokenizer, letter):
+    """The ids of a single letter inside a word: those of "x" + letter without the ids of "x"."""
+    return tokenizer.ids([f"x{letter}"], add_special=False)[0][len(tokenizer.ids(["x"], add_special=False)[0]) :]

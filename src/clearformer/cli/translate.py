@@ -30,23 +30,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Translate line for line; a blank line keeps its place."""
     from clearformer.inference.engines import open_translator
+    from clearformer.text.language import FirstOther
 
     config = search_config(arguments)
     scores_shown = arguments.json or config.nbest > 1
     translator = open_translator(
         arguments.model, arguments.engine, config, others=arguments.others, scores="tokens" if scores_shown else "none"
     )
+    watch = FirstOther(translator.provenance.get("source_language"))
+
+    def translate(texts: list[str]) -> list[list["Translation"]]:
+        if told := watch.see(texts):
+            print(told, file=sys.stderr)
+        return translator.alternatives(texts, config)
 
     def show(source: str, found: list["Translation"]) -> Iterator[str]:
         return _present(translator, source, found, arguments)
 
-    answer_texts(
-        arguments,
-        lambda texts: translator.alternatives(texts, config),
-        show,
-        portion=8 * config.batch,
-        keep_blank=True,
-    )
+    answer_texts(arguments, translate, show, portion=8 * config.batch, keep_blank=True)
 
 
 def _present(

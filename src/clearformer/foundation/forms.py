@@ -45,13 +45,11 @@ class FormField(TypedDict):
 def describe_fields(options: type, *, only: Iterable[str] | None = None) -> list[FormField]:
     """The fields of a dataclass, in the order of its declaration, or in the order of `only`."""
     hints = get_type_hints(options)
-    described = {field.name: _describe(options, field, hints[field.name]) for field in fields(options) if field.init}
-    if only is None:
-        return list(described.values())
-    names = list(only)
-    if unknown := [name for name in names if name not in described]:
-        raise ValueError(f"{options.__name__} has no field {unknown[0]!r}; known are {', '.join(described)}")
-    return [described[name] for name in names]
+    known = {field.name: field for field in fields(options) if field.init}
+    names = list(known) if only is None else list(only)
+    if unknown := [name for name in names if name not in known]:
+        raise ValueError(f"{options.__name__} has no field {unknown[0]!r}; known are {', '.join(known)}")
+    return [_describe(options, known[name], hints[name]) for name in names]
 
 
 def check_bounds(options: Any, where: str = "") -> None:

@@ -1,5 +1,6 @@
 """One process at a time: a lock that the operating system releases when its holder dies, however it dies."""
 
+import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,3 +22,20 @@ def only_one(path: Path, *, wait_seconds: float = PATIENT) -> Iterator[None]:
         ) from None
     with held:
         yield
+
+
+def is_held(path: Path) -> bool | None:
+    """Whether somebody holds the lock file now; None where that cannot be known: no file, not ours to read, no flock.
+
+    Nothing is created or written. The question is asked with a shared lock that is given back at once, so that any
+    number of people may ask.
+    """
+    try:
+        fcntl = importlib.import_module("fcntl")  # Windows has none
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except (ImportError, OSError):
+        return None
+    return False

@@ -13,6 +13,7 @@ company, bit for bit, on one thread and on several; a test holds it against ever
 relative scores and the recurrent and convolutional baselines stay within rounding.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from clearformer.decoding.protocol import Stepper
+from clearformer.decoding.rules import Rules
 from clearformer.model.attention_context import Memory
 from clearformer.model.fast.beam_cache import BeamCache
 from clearformer.model.fast.decoder import FastDecoder, capture_decoder
@@ -120,6 +122,21 @@ class FastStepper:
     @torch.inference_mode()
     def step(self, tokens: Tensor, state: BeamCache) -> tuple[Tensor, BeamCache]:
         return self._decoder.step(tokens, state), state
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchInput:
+    """All that a search needs of a model and its texts: for beam search, greedy decoding and sampling alike."""
+
+    stepper: Stepper[Any]
+    source: Any
+    rules: Rules
+    max_len: list[int]
+    prefixes: list[Sequence[int]] | None
+
+    def arguments(self) -> dict[str, Any]:
+        """The same as keyword arguments."""
+        return {name: getattr(self, name) for name in ("stepper", "source", "rules", "max_len", "prefixes")}
 
 
 def stepper_for(model: nn.Module, *, bos: int) -> Stepper[Any]:

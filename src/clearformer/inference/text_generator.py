@@ -18,6 +18,7 @@ from clearformer.folder.bundle import Bundle
 from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.inference.generation_settings import GenerationConfig
 from clearformer.inference.predictor import describe
+from clearformer.inference.steppers import SearchInput
 from clearformer.inference.wrong_use import wrong_use
 from clearformer.model.cache import DecoderCache
 from clearformer.text.tokenizer import Tokenizer
@@ -118,26 +119,28 @@ class TextGenerator:
     ) -> Iterator[TokenChoice]:
         """Tokens and their log-probabilities as they are chosen. prompt: ids, as `encode` makes them."""
         chosen = replace(config or GenerationConfig(), **changes)
+        given = self.prepare(prompt, chosen).arguments()
+        if chosen.temperature == 0:
+            yield from stream_greedy(transforms=transforms_of(chosen), **given)
+        else:
+            yield from stream_sample(seeds=[chosen.seed], transforms=transforms_of(chosen), **given)
+
+    def prepare(self, prompt: Sequence[int], config: GenerationConfig) -> SearchInput:
+        """What any way of choosing tokens is given for a prompt: the one place that knows rules and limits."""
         room = self.longest - len(prompt)
         if room < 1:
             raise UnusableTextError(
                 1, f"has {len(prompt)} tokens, and the model has room for {self.longest}; shorten it"
             )
-        rules = Rules(eos=self._end())
-        length = min(chosen.max_new, room)
-        if chosen.temperature == 0:
-            yield from stream_greedy(
-                self.stepper, [list(prompt)], rules=rules, max_len=length, transforms=transforms_of(chosen)
-            )
-        else:
-            yield from stream_sample(
-                self.stepper,
-                [list(prompt)],
-                rules=rules,
-                max_len=length,
-                seeds=[chosen.seed],
-                transforms=transforms_of(chosen),
-            )
+        # a table may have more rows than the vocabulary has pieces; no text consists of those
+        surplus = range(self.tokenizer.vocab_size, self.bundle.config.vocab_size)
+        return SearchInput(
+            stepper=self.stepper,
+            source=[list(prompt)],
+            rules=Rules(eos=self._end(), banned=tuple(surplus)),
+            max_len=[min(config.max_new, room)],
+            prefixes=None,
+        )
 
     @torch.inference_mode()
     def likelihood(

@@ -23,7 +23,7 @@ from clearformer.decoding.workers import side_by_side
 from clearformer.folder.bundle import Bundle
 from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.inference.predictor import describe, size
-from clearformer.inference.steppers import Seq2SeqStepper, SourceBatch, pad_sources, stepper_for
+from clearformer.inference.steppers import SearchInput, Seq2SeqStepper, SourceBatch, pad_sources, stepper_for
 from clearformer.inference.translation_settings import DecodingConfig, Translation, nothing, share_out, usual_search
 from clearformer.inference.wrong_use import translates, wrong_use
 from clearformer.model.trace import trace, watcher
@@ -91,10 +91,10 @@ class Translator:
         workers = self._workers()
         batches = share_out([len(source) for source in sources], chosen, workers=workers)
 
-        def search(rows: list[int]) -> list[list[Hypothesis]]:
-            return self._search([sources[row] for row in rows], chosen)
+        def search_rows(rows: list[int]) -> list[list[Hypothesis]]:
+            return self.search([sources[row] for row in rows], chosen)
 
-        answers = side_by_side(search, batches, workers) if self._small else map(search, batches)
+        answers = side_by_side(search_rows, batches, workers) if self._small else map(search_rows, batches)
         for rows, answer in zip(batches, answers, strict=True):
             for row, found in zip(rows, answer, strict=True):
                 results[row] = [self._present(hypothesis) for hypothesis in found]
@@ -113,23 +113,26 @@ class Translator:
             config.check_length(number, len(row))
         return [[*self.markers.before_source, *row, *self.markers.after_source] if row else [] for row in rows]
 
-    def _search(self, sources: list[list[int]], config: DecodingConfig) -> list[list[Hypothesis]]:
-        chosen = beam_config(config)
-        asked: dict[str, Any] = {
-            "source": pad_sources(sources, self._padding()),
-            "rules": Rules(
+    def prepare(self, sources: Sequence[Sequence[int]], config: DecodingConfig) -> SearchInput:
+        """What any search over these source ids (`encode`) is given: the one place that knows rules and limits."""
+        return SearchInput(
+            # whoever traces wants to see the modules at work
+            stepper=self.stepper if watcher() is None else self.readable,
+            source=pad_sources([list(source) for source in sources], self._padding()),
+            rules=Rules(
                 eos=self.target_tokenizer.eos_id, banned=self._unsayable(), no_repeat_ngram=config.no_repeat_ngram
             ),
-            "max_len": [min(config.longest(len(source)), self.longest_target) for source in sources],
-            "prefixes": [self.markers.forced] * len(sources) if self.markers.forced else None,
-        }
-        stepper = (
-            self.stepper if watcher() is None else self.readable
-        )  # whoever traces wants to see the modules at work
+            max_len=[min(config.longest(len(source)), self.longest_target) for source in sources],
+            prefixes=[self.markers.forced] * len(sources) if self.markers.forced else None,
+        )
+
+    def search(self, sources: Sequence[Sequence[int]], config: DecodingConfig) -> list[list[Hypothesis]]:
+        """The n best hypotheses of each row of source ids."""
+        chosen, given = beam_config(config), self.prepare(sources, config)
         if config.beam > 1:
-            return beam_search(stepper, config=chosen, **asked)
+            return beam_search(config=chosen, **given.arguments())
         # A beam of one is greedy decoding, which needs no book-keeping.
-        found = greedy(stepper, force_eos=True, **asked)
+        found = greedy(force_eos=True, **given.arguments())
         divisors = (chosen.penalty.divisor(len(one.token_log_probs), ended=one.ended) for one in found)
         return [[replace(one, score=one.log_prob / by)] for one, by in zip(found, divisors, strict=True)]
 

@@ -4,15 +4,19 @@ A page on the internet can make a browser send requests to 127.0.0.1, and with a
 rebinding) even read the answers. The Host header gives such a request away, so only hosts that we know are answered.
 """
 
+import asyncio
 import json
 import logging
 from collections.abc import Collection
+from dataclasses import dataclass
 from http import HTTPStatus
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 log = logging.getLogger(__name__)
 
+Refusal = tuple[HTTPStatus, str]
+DRAINED = 16_000_000  # bytes of a body that are read at all, wanted or not
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 # Nothing from elsewhere, nothing inline, no frames: a page can only be what this server has sent.
@@ -26,15 +30,25 @@ HEADERS = {
 }
 
 
-class _TooLargeError(Exception):
-    """The body went over the limit while it was read."""
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """How much a request may send, and how long it may take to send it."""
+
+    body_bytes: int = 1_000_000
+    head_seconds: float = 10.0  # for all headers
+    idle_seconds: float = 10.0  # between two parts of the body
+    body_seconds: float = 60.0  # for the whole body
 
 
 class Guard:
-    """Around an application: refuses strange hosts and origins and large bodies; never answers with a traceback."""
+    """Around an application: refuses strange hosts and origins, large and slow bodies; never answers with a traceback.
 
-    def __init__(self, app: ASGIApp, *, hosts: Collection[str] = LOOPBACK, max_body: int = 1_000_000) -> None:
-        self._app, self._hosts, self._max_body = app, frozenset(hosts), max_body
+    A body is read as a whole before the application is called, so that no request which breaks off or grows too large
+    comes as far as that.
+    """
+
+    def __init__(self, app: ASGIApp, *, hosts: Collection[str] = LOOPBACK, limits: Limits | None = None) -> None:
+        self._app, self._hosts, self._limits = app, frozenset(hosts), limits or Limits()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -43,12 +57,18 @@ class Guard:
         if scope["type"] != "http":  # no web sockets here
             return
         refusal = self._refusal(_headers(scope))
+        try:
+            body = await self._read(receive)
+        except _Gone:
+            return
+        except _Refuse as error:
+            refusal = refusal or error.refusal
         if refusal is not None:
             await answer(send, *refusal)
             return
-        await self._pass_on(scope, receive, send)
+        await self._pass_on(scope, _replay(body, receive), send)
 
-    def _refusal(self, headers: dict[str, list[str]]) -> tuple[HTTPStatus, str] | None:
+    def _refusal(self, headers: dict[str, list[str]]) -> Refusal | None:
         hosts = headers.get("host", [])
         if len(hosts) != 1 or _without_port(hosts[0]) not in self._hosts:
             return HTTPStatus.MISDIRECTED_REQUEST, "this server answers to its own address only; open the printed link"
@@ -56,20 +76,35 @@ class Guard:
         if origin and origin.partition("://")[2] != hosts[0]:
             return HTTPStatus.FORBIDDEN, "another site's page may not ask this server"
         length = headers.get("content-length", ["0"])[0]
-        if not (length.isascii() and length.isdigit()) or int(length[:12]) > self._max_body:
-            return HTTPStatus.REQUEST_ENTITY_TOO_LARGE, self._too_large()
+        if not (length.isascii() and length.isdigit()) or int(length[:12]) > self._limits.body_bytes:
+            return self._too_large()
         return None
 
-    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
-        read, started = 0, False
+    async def _read(self, receive: Receive) -> bytes:
+        """The whole body. One that is too large is read on and forgotten, within bounds: a browser that is still
+        sending when the connection closes shows no answer at all."""
+        body, size = bytearray(), 0
+        ends = asyncio.get_running_loop().time() + self._limits.body_seconds
+        while size <= DRAINED:
+            left = ends - asyncio.get_running_loop().time()
+            try:
+                message = await asyncio.wait_for(receive(), max(0.0, min(self._limits.idle_seconds, left)))
+            except TimeoutError:
+                raise _Refuse(HTTPStatus.REQUEST_TIMEOUT, "the rest of the request did not arrive in time") from None
+            if message["type"] != "http.request":
+                raise _Gone
+            part = message.get("body", b"")
+            size += len(part)
+            if size <= self._limits.body_bytes:
+                body += part
+            if not message.get("more_body"):
+                break
+        if size > self._limits.body_bytes:
+            raise _Refuse(*self._too_large())
+        return bytes(body)
 
-        async def count() -> Message:
-            nonlocal read
-            message = await receive()
-            read += len(message.get("body", b""))
-            if read > self._max_body:  # a body without an announced length
-                raise _TooLargeError
-            return message
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = False
 
         async def dress(message: Message) -> None:
             nonlocal started
@@ -81,9 +116,7 @@ class Guard:
             await send(message)
 
         try:
-            await self._app(scope, count, dress)
-        except _TooLargeError:
-            await answer(send, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, self._too_large())
+            await self._app(scope, receive, dress)
         except Exception:
             log.exception("%s %s failed", scope["method"], scope["path"])
             if not started:
@@ -91,14 +124,42 @@ class Guard:
                     send, HTTPStatus.INTERNAL_SERVER_ERROR, "something went wrong here; the server's log says what"
                 )
 
-    def _too_large(self) -> str:
-        return f"the request is larger than the {self._max_body:,} bytes that are read; send less"
+    def _too_large(self) -> Refusal:
+        told = f"the request is larger than the {self._limits.body_bytes:,} bytes that are read; send less"
+        return HTTPStatus.REQUEST_ENTITY_TOO_LARGE, told
+
+
+class _Gone(Exception):  # noqa: N818 - nobody is left to be told
+    """Whoever asked has left in the middle of the request."""
+
+
+class _Refuse(Exception):  # noqa: N818 - it is an answer
+    """The body is not taken."""
+
+    def __init__(self, status: HTTPStatus, told: str) -> None:
+        super().__init__(told)
+        self.refusal: Refusal = status, told
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """A body that was read already, then whatever comes after it: that somebody has left."""
+    given = False
+
+    async def again() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
 
 
 async def answer(send: Send, status: HTTPStatus, sentence: str) -> None:
-    """A refusal as JSON."""
+    """A refusal as JSON, and the end of the connection: what else it sends is not read."""
     body = json.dumps({"error": sentence}, ensure_ascii=False).encode()
-    headers = {**HEADERS, "content-type": "application/json", "content-length": str(len(body))}
+    headers = {**HEADERS, "content-type": "application/json", "connection": "close"}
+    headers["content-length"] = str(len(body))
     pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": int(status), "headers": pairs})
     await send({"type": "http.response.body", "body": body})

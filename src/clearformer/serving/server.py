@@ -3,11 +3,13 @@
 import logging
 import socket
 from collections.abc import Callable
+from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
 
-from clearformer.serving.guard import LOOPBACK, Guard
+from clearformer.serving.connection import with_patience
+from clearformer.serving.guard import LOOPBACK, Guard, Limits
 
 log = logging.getLogger(__name__)
 
@@ -37,15 +39,15 @@ def address_of(listener: socket.socket) -> str:
 
 
 def serve(
-    app: ASGIApp, listener: socket.socket, *, on_ready: Callable[[], None] | None = None, max_body: int = 1_000_000
+    app: ASGIApp, listener: socket.socket, *, on_ready: Callable[[], None] | None = None, limits: Limits | None = None
 ) -> None:
     """Answer until Ctrl-C. Beside the loopback names only the address that was opened is answered to."""
     host = listener.getsockname()[0]
     hosts = {*LOOPBACK, f"[{host}]" if ":" in host else host}
-    guarded = Guard(app, hosts=hosts, max_body=max_body)
-    server = _Server(
-        uvicorn.Config(guarded, log_level="warning", access_log=False, lifespan="off", server_header=False)
-    )
+    limits = limits or Limits()
+    guarded, connection = Guard(app, hosts=hosts, limits=limits), with_patience(limits.head_seconds)
+    quiet: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False}
+    server = _Server(uvicorn.Config(guarded, http=connection, ws="none", lifespan="off", **quiet))
     server.on_ready = on_ready
     server.run(sockets=[listener])
 

@@ -25,9 +25,11 @@ from clearformer.studio.head_patterns import pattern
 from clearformer.studio.packing import pack, pack_shades
 from clearformer.studio.runs import Runs
 from clearformer.studio.schemes import Sizes, schemes
-from clearformer.studio.shown_model import Look, ShownModel
+from clearformer.studio.shown_model import MAX_CHARACTERS, Look, ShownModel
 from clearformer.studio.trace_cache import TraceCache
 from clearformer.studio.writing import Writer
+from clearformer.studio.writing_settings import fields_of
+from clearformer.text.language import guess_other
 
 STATIC = Path(str(resources.files("clearformer.studio") / "static"))
 THUMBNAIL = 40  # cells along a side of a small picture, at most
@@ -40,6 +42,8 @@ def studio_app(subject: ShownModel, runs: Runs) -> FastAPI:
     desk = Handlers(subject, runs)
     app.get("/api/model")(desk.model)
     app.get("/api/anatomy")(desk.anatomy)
+    app.get("/api/form")(desk.form)
+    app.post("/api/language")(desk.language)
     app.post("/api/translate")(desk.translate)
     app.post("/api/trace")(desk.trace)
     app.post("/api/values")(desk.values)
@@ -75,14 +79,24 @@ class Handlers:
         """Parameters and operations by part."""
         return anatomy(self.subject, length)
 
+    def form(self) -> dict[str, Any]:
+        """The settings that a text can be written with; their defaults are the model folder's own."""
+        return {"fields": fields_of(self.writer.settings())}
+
     # --- a sentence --------------------------------------------------------------------------------------------------
+
+    def language(self, request: asked.TextRequest) -> dict[str, Any]:
+        """Whether a text is surely in another language than the model reads; language: which, where it is known."""
+        expected = self.subject.bundle.provenance.get("source_language")
+        found = guess_other(request.text[:MAX_CHARACTERS], expected if isinstance(expected, str) else None)
+        return {"other": found is not None, "language": found.language if found else None, "expected": expected}
 
     def translate(self, request: asked.TranslateRequest) -> dict[str, Any]:
         """What is written for a text."""
-        choices = request.settings.choices()
+        chosen = self.writer.settings(request.settings.chosen())
         if request.ids is not None:
-            return self.writer.result(request.text, request.ids, choices)
-        return self.writer.write(request.text, choices)
+            return self.writer.result(request.text, request.ids, chosen)
+        return self.writer.write(request.text, chosen)
 
     def trace(self, request: asked.Input) -> dict[str, Any]:
         """The tokens of both sides and the likeliest next ones: where a walk through the model begins and ends."""
@@ -129,7 +143,7 @@ class Handlers:
 
     def tree(self, request: asked.TreeRequest) -> dict[str, Any]:
         """The whole beam search."""
-        return self.writer.tree(request.text, request.settings.choices(), request.prefix)
+        return self.writer.tree(request.text, self.writer.settings(request.settings.chosen()), request.prefix)
 
     def look(self, given: asked.Input) -> Look:
         """What to run for an input; without a target, the model writes its own."""

@@ -15,7 +15,6 @@ from clearformer.studio.matrices import Matrices, Panel
 from clearformer.studio.requests import Input
 from clearformer.studio.sheet import Figure, printable
 from clearformer.studio.spelling import Token
-from clearformer.studio.writing import Choices
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +73,7 @@ def positions(desk: Handlers, wish: Wish) -> Figure:
 
 def tree(desk: Handlers, wish: Wish) -> Figure:
     """The beam search with every candidate kept or cut."""
-    found = desk.writer.tree(wish.text, Choices(), ())
+    found = desk.writer.tree(wish.text, desk.writer.settings(), ())
     return Branches(found["nodes"], found["best"])
 
 

@@ -1,10 +1,11 @@
 """What a page may ask, checked at the door: every field has a type and bounds."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
-from clearformer.studio.writing import Choices
+from clearformer.foundation.forms import FormField
+from clearformer.studio.writing_settings import WritingSettings, fields_of
 
 
 def _unicode(text: str) -> str:
@@ -33,22 +34,33 @@ class Input(_Request):
     target: Annotated[list[Id], Field(max_length=4096)] | None = None
 
 
-class SearchSettings(_Request):
-    """How to write."""
+class TextRequest(_Request):
+    """A text alone."""
 
-    method: Literal["beam", "greedy", "sampling"] = "beam"
-    beam: Annotated[int, Field(ge=1, le=16)] = 4
-    penalty: Literal["average", "gnmt"] = "average"
-    alpha: Annotated[float, Field(ge=-2, le=5)] = 1.0
-    stop: Literal["full", "proved"] = "full"
-    temperature: Annotated[float, Field(ge=0.01, le=10)] = 1.0
-    top_k: Annotated[int, Field(ge=0, le=1000)] = 0
-    top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
-    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
-    max_new: Annotated[int, Field(ge=1, le=200)] = 40
+    text: Text
 
-    def choices(self) -> Choices:
-        return Choices(**self.model_dump())
+
+class _Settings(_Request):
+    """How to write. Only what was chosen is sent; the rest is as the model folder's own recipe has it."""
+
+    def chosen(self) -> dict[str, Any]:
+        """What was sent, by name."""
+        return self.model_dump(exclude_unset=True)
+
+
+def _schema(told: FormField) -> Any:
+    """The type of a form field in a request, with its bounds."""
+    kinds: dict[str, Any] = {"integer": int, "number": float, "text": str, "boolean": bool}
+    kind = Literal[*told["choices"]] if told["choices"] else kinds[told["kind"]]
+    bounded: Any = Annotated[kind, Field(ge=told["least"], le=told["most"])]
+    return bounded | None if told["optional"] else bounded
+
+
+if TYPE_CHECKING:
+    SearchSettings = _Settings
+else:  # made of the same declaration that the form on the pages is built from
+    _FIELDS = {told["name"]: (_schema(told), told["default"]) for told in fields_of(WritingSettings())}
+    SearchSettings = create_model("SearchSettings", __base__=_Settings, **_FIELDS)
 
 
 class TranslateRequest(_Request):

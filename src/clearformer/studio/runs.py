@@ -3,15 +3,17 @@
 Only folders that were named at the start are looked into, and a page names a run by its number, never by a path.
 """
 
+import time
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from clearformer.folder import bundle
 from clearformer.folder.bundle import Bundle
 from clearformer.folder.preprocessing import Preprocessing
 from clearformer.foundation import settings, storage
+from clearformer.foundation.locks import is_held
 from clearformer.model.build import build
 from clearformer.model.weights import put_weights
 from clearformer.run.recipe import Recipe, model_config
@@ -22,6 +24,8 @@ from clearformer.training.checkpoint import Checkpoints, finished_weights
 from clearformer.training.metrics_log import METRICS, read_records
 
 POINTS = 1500  # of a curve: more than a screen has pixels
+FRESH = 120.0  # seconds: a run records more often than that
+State = Literal["running", "stopped", "finished"]
 
 
 class Runs:
@@ -83,8 +87,20 @@ class Runs:
             "name": folder.name,
             "step": max((int(record.get("step", 0)) for record in records), default=0),
             "steps": _planned(folder),
-            "finished": (folder / "model" / "config.json").exists(),
+            "state": _state(folder),
+            "updated": (folder / METRICS).stat().st_mtime,
         }
+
+
+def _state(folder: Path) -> State:
+    """Who trains holds the folder's lock. Where there is no lock to ask, a record that still grows says the same."""
+    held = is_held(folder / ".lock")
+    if held:
+        return "running"
+    if (folder / "model" / "config.json").exists():
+        return "finished"
+    fresh = time.time() - (folder / METRICS).stat().st_mtime < FRESH
+    return "running" if held is None and fresh else "stopped"
 
 
 def _bundle_of(folder: Path) -> Bundle:

@@ -1,28 +1,28 @@
 """What a model writes: translations, continuations, and the whole tree of a beam search.
 
-The search is the library's own, called with the settings that `Translator` uses, so that what is shown here is what
+Everything that a search is given comes from `Translator` and `TextGenerator`, so that what is shown here is what
 `clearformer translate` prints.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
 
 from torch import Tensor
 
-from clearformer.decoding.beam import BeamConfig, beam_search
+from clearformer.decoding.beam import beam_search
 from clearformer.decoding.greedy import greedy
 from clearformer.decoding.hypothesis import Hypothesis
-from clearformer.decoding.logits import Temperature, TopK, TopP, Transform
+from clearformer.decoding.penalty import LengthPenalty
 from clearformer.decoding.ranking import top
-from clearformer.decoding.rules import Rules
 from clearformer.decoding.sampling import sample
 from clearformer.decoding.tree import BeamTree, Fate, Node, TreeRecorder
-from clearformer.inference.steppers import pad_sources, stepper_for
-from clearformer.inference.text_generator import DecoderStepper
-from clearformer.inference.translation_settings import DecodingConfig
-from clearformer.inference.translator import beam_config
+from clearformer.inference.steppers import SearchInput
+from clearformer.inference.text_generator import TextGenerator, transforms_of
+from clearformer.inference.translation_settings import usual_search
+from clearformer.inference.translator import Translator, beam_config
 from clearformer.serving.admission import Turns
 from clearformer.serving.refusal import Refused
 from clearformer.studio.attention_layers import sites_of
@@ -30,42 +30,35 @@ from clearformer.studio.packing import pack
 from clearformer.studio.shown_model import ShownModel, check_length
 from clearformer.studio.spelling import spell
 from clearformer.studio.trace_cache import TraceCache
+from clearformer.studio.writing_settings import Task, WritingSettings, settings_from
 
 MAX_SEARCHED = 256  # tokens of a source: a search takes time with every token that it writes
 CHOICES = 5  # likeliest tokens shown for each step
 
 
-@dataclass(frozen=True, kw_only=True)
-class Choices:
-    """How to write."""
-
-    method: Literal["beam", "greedy", "sampling"] = "beam"
-    beam: int = 4
-    penalty: Literal["average", "gnmt"] = "average"
-    alpha: float = 1.0
-    stop: Literal["full", "proved"] = "full"
-    temperature: float = 1.0
-    top_k: int = 0  # 0: all
-    top_p: float = 1.0
-    seed: int = 0
-    max_new: int = 40  # continuations have no source to measure their length by
-
-    def search(self) -> BeamConfig:
-        """The same in the words of the search."""
-        settings = {"penalty": self.penalty, "alpha": self.alpha, "stop": self.stop}
-        return beam_config(DecodingConfig(beam=self.beam, nbest=self.beam, **settings))  # type: ignore[arg-type]
-
-
 class Writer:
-    """A subject that writes. Answers are plain data, ready for JSON."""
+    """A model that writes. Answers are plain data, ready for JSON."""
 
     def __init__(self, subject: ShownModel, seen: TraceCache, turns: Turns) -> None:
         self.subject, self._seen, self._turns = subject, seen, turns
-        self._stepper: Any = None  # an encoder–decoder's, made when it is first needed
-        self._answers: dict[tuple[tuple[int, ...], Choices], list[Hypothesis]] = {}
+        self._answers: dict[tuple[tuple[int, ...], WritingSettings], list[Hypothesis]] = {}
+
+    @cached_property
+    def translator(self) -> Translator:
+        """The translator that `clearformer translate` uses."""
+        return Translator(self.subject.bundle)
+
+    @cached_property
+    def generator(self) -> TextGenerator:
+        """The generator that `clearformer generate` uses."""
+        return TextGenerator(self.subject.bundle)
+
+    def settings(self, given: Mapping[str, Any] | None = None) -> WritingSettings:
+        """What was asked for, over what the model folder's own recipe says."""
+        return settings_from(usual_search(self.subject.bundle.provenance), given or {})
 
     @property
-    def task(self) -> Literal["translate", "generate", "read"]:
+    def task(self) -> Task:
         """What this model does with a text."""
         if self.subject.target_tokenizer is None or not self.subject.reads_tokens:
             return "read"
@@ -74,131 +67,106 @@ class Writer:
         scores_tokens = self.subject.config.head.kind == "language-model"
         return "generate" if self.subject.config.shape == "decoder" and scores_tokens else "read"
 
-    def best(self, text: str, choices: Choices | None = None) -> tuple[int, ...]:
+    def best(self, text: str) -> tuple[int, ...]:
         """The ids of what is written for a text; nothing where the model only reads."""
         if self.task != "translate":
             return ()
-        return self._search(self.subject.read(text), choices or Choices())[0].tokens
+        return self._search(self.subject.read(text), self.settings())[0].tokens
 
-    def write(self, text: str, choices: Choices) -> dict[str, Any]:
+    def write(self, text: str, settings: WritingSettings) -> dict[str, Any]:
         """What is written, best first, with everything that the page shows of it."""
         source = self.subject.read(text)
+        shown: dict[str, Any] = {"source": spell(self.subject.source_tokenizer, source), "results": [], "readings": []}
         if self.task == "read":
-            return {
-                "source": spell(self.subject.source_tokenizer, source),
-                "results": [],
-                "readings": self._readings(text),
-            }
-        found = self._search(source, choices)
-        return {
-            "source": spell(self.subject.source_tokenizer, source),
-            "results": [self._present(text, one, detailed=place == 0) for place, one in enumerate(found)],
-            "readings": [],
-        }
+            return {**shown, "readings": self._readings(text)}
+        found = self._search(source, settings)
+        return {**shown, "results": self.present_all(text, found)}
 
-    def result(self, text: str, ids: Sequence[int], choices: Choices) -> dict[str, Any]:
+    def present_all(self, text: str, found: Sequence[Hypothesis]) -> list[dict[str, Any]]:
+        """The alternatives, the first in full. same_text_as: an earlier place with this very text in other pieces."""
+        results = [self._present(text, one, detailed=place == 0) for place, one in enumerate(found)]
+        first: dict[str, int] = {}
+        for place, one in enumerate(results):
+            one["same_text_as"] = first.get(one["text"])
+            first.setdefault(one["text"], place)
+        return results
+
+    def result(self, text: str, ids: Sequence[int], settings: WritingSettings) -> dict[str, Any]:
         """One of the alternatives in full."""
         source = self.subject.read(text)
-        for one in self._search(source, choices):
+        for one in self._search(source, settings):
             if one.tokens == tuple(ids):
                 return self._present(text, one, detailed=True)
         raise ValueError("this is none of the alternatives of this text")
 
-    def tree(self, text: str, choices: Choices, prefix: Sequence[int]) -> dict[str, Any]:
+    def tree(self, text: str, settings: WritingSettings, prefix: Sequence[int]) -> dict[str, Any]:
         """Every candidate of the beam search, the answer, and which leaf it is."""
         if self.task == "read":
             raise Refused("silent", "this model writes nothing, so there is no search to show")
         source = self.subject.read(text)
         recorder = TreeRecorder()
         with self._turns.mine():
-            [found] = self._beam(source, choices, prefix=prefix, recorder=recorder)
+            found = self._search_tree(source, settings, prefix, recorder)
         tree = recorder.trees[0]
         return {
             "source": spell(self.subject.source_tokenizer, source),
-            "nodes": self._nodes(tree, choices),
+            "nodes": self._nodes(tree, beam_config(settings.decoding).penalty),
             "best": tree.finished()[0].id if tree.finished() else None,
-            "answer": self._present(text, found[0], detailed=False),
+            "answer": self._present(text, found, detailed=False),
             "prefix": list(prefix),
         }
 
     # --- searching ---------------------------------------------------------------------------------------------------
 
-    def _search(self, source: tuple[int, ...], choices: Choices) -> list[Hypothesis]:
-        key = (source, choices)
+    def _search(self, source: tuple[int, ...], settings: WritingSettings) -> list[Hypothesis]:
+        key = (source, settings)
         if key not in self._answers:
             with self._turns.mine():
-                found = self._write_with(source, choices)
+                found = self._write_with(source, settings)
             if len(self._answers) >= 64:
                 self._answers.pop(next(iter(self._answers)))
             self._answers[key] = found
         return self._answers[key]
 
-    def _write_with(self, source: tuple[int, ...], choices: Choices) -> list[Hypothesis]:
-        if choices.method == "beam":
-            return self._beam(source, choices)[0]
-        stepper, given, rules, longest = self._parts(source, choices)
-        if choices.method == "greedy":
-            return greedy(stepper, given, rules=rules, max_len=longest)
-        transforms: list[Transform] = [Temperature(choices.temperature)]
-        if choices.top_k:
-            transforms.append(TopK(choices.top_k))
-        if choices.top_p < 1:
-            transforms.append(TopP(choices.top_p))
-        return sample(stepper, given, rules=rules, max_len=longest, seeds=[choices.seed], transforms=transforms)
+    def _write_with(self, source: tuple[int, ...], settings: WritingSettings) -> list[Hypothesis]:
+        given = self._prepare(source, settings)
+        if settings.method == "sampling":
+            transforms = transforms_of(settings.generation)
+            return sample(seeds=[settings.generation.seed], transforms=transforms, **given.arguments())
+        width = 1 if settings.method == "greedy" else settings.decoding.beam
+        decoding = replace(settings.decoding, beam=width, nbest=width)
+        if self.task == "translate":
+            return self.translator.search([source], decoding)[0]
+        if width == 1:
+            return greedy(**given.arguments())
+        return beam_search(config=beam_config(decoding), **given.arguments())[0]
 
-    def _beam(
-        self,
-        source: tuple[int, ...],
-        choices: Choices,
-        *,
-        prefix: Sequence[int] = (),
-        recorder: TreeRecorder | None = None,
-    ) -> list[list[Hypothesis]]:
-        stepper, given, rules, longest = self._parts(source, choices)
-        if self.subject.has_target and len(prefix) < len(self.subject.markers.forced):
-            prefix = self.subject.markers.forced
-        if len(prefix) >= longest:
+    def _search_tree(
+        self, source: tuple[int, ...], settings: WritingSettings, prefix: Sequence[int], recorder: TreeRecorder
+    ) -> Hypothesis:
+        """A beam search whose candidates are recorded. prefix: tokens that it is made to begin with."""
+        given = self._prepare(source, settings)
+        [forced] = given.prefixes or [()]
+        begun = prefix if len(prefix) >= len(forced) else forced
+        if len(begun) >= given.max_len[0]:
             told = "a beginning of {count} tokens leaves no room; at most {limit} are written"
-            raise Refused("prefix", told, count=len(prefix), limit=longest)
-        return beam_search(
-            stepper,
-            given,
-            rules=rules,
-            config=choices.search(),
-            max_len=longest,
-            prefixes=[list(prefix)] if prefix else None,
-            recorder=recorder,
-        )
+            raise Refused("prefix", told, count=len(begun), limit=given.max_len[0])
+        asked = {**given.arguments(), "prefixes": [list(begun)] if begun else None}
+        return beam_search(config=beam_config(settings.decoding), recorder=recorder, **asked)[0][0]
 
-    def _parts(self, source: tuple[int, ...], choices: Choices) -> tuple[Any, Any, Rules, int]:
-        """Stepper, its source, the rules and the greatest length: as `Translator` has them."""
+    def _prepare(self, source: tuple[int, ...], settings: WritingSettings) -> SearchInput:
+        """Stepper, source, rules and limits, from where `clearformer translate` and `generate` have them."""
         check_length(len(source), MAX_SEARCHED, "searched")
         tokenizer = self.subject.target_tokenizer
         assert tokenizer is not None
-        special = tokenizer.special_ids
-        eos = next((special[role] for role in ("eos", "sep", "pad") if role in special), None)
-        if eos is None:
+        if not {"eos", "sep"} & tokenizer.special_ids.keys():
             raise Refused("endless", "this vocabulary has no end token, so nothing could ever be finished")
-        banned = tuple(sorted({special[role] for role in ("pad", "bos", "unk") if role in special} - {eos}))
-        rules = Rules(eos=eos, banned=banned)
-        if not self.subject.has_target:
-            longest = min(choices.max_new, self._room(self.subject.config.max_len, len(source)))
-            return DecoderStepper(self.subject.model), [source], rules, longest
-        assert self.subject.source_tokenizer is not None
-        if self._stepper is None:
-            self._stepper = stepper_for(self.subject.model, bos=self.subject.start_id)
-        given = pad_sources([list(source)], self.subject.source_tokenizer.special_ids.get("pad", 0))
-        longest = min(DecodingConfig().longest(len(source)), self._room(self.subject.config.max_len, 1))
-        return self._stepper, given, rules, longest
-
-    def _room(self, max_len: int, used: int) -> int:
-        position = self.subject.config.decoder_position or self.subject.config.position
-        if position.kind != "learned":
-            return 10**9
-        if max_len <= used:
+        if self.task == "translate":
+            return self.translator.prepare([source], settings.decoding)
+        if len(source) >= self.generator.longest:
             told = "the text fills all {limit} positions that this model learned; shorten it"
-            raise Refused("positions", told, limit=max_len)
-        return max_len - used
+            raise Refused("positions", told, limit=self.generator.longest)
+        return self.generator.prepare(source, settings.generation)
 
     # --- presenting --------------------------------------------------------------------------------------------------
 
@@ -255,11 +223,10 @@ class Writer:
             for row in range(len(ids))
         ]
 
-    def _nodes(self, tree: BeamTree, choices: Choices) -> list[dict[str, Any]]:
+    def _nodes(self, tree: BeamTree, penalty: LengthPenalty) -> list[dict[str, Any]]:
         tokens = spell(self.subject.target_tokenizer, [node.token or 0 for node in tree.nodes])
         for token in tokens:
             token.pop("whole", None)  # neighbours in this list are rivals, not the next byte
-        penalty = choices.search().penalty
         return [
             {
                 "id": node.id,

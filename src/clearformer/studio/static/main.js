@@ -2,6 +2,7 @@
 
 import { ask } from "./api.js";
 import { h, replace } from "./dom.js";
+import { loadForm } from "./form.js";
 import { short } from "./format.js";
 import { headsPage } from "./heads.js";
 import { language, preferredLanguage, setLanguage, t } from "./i18n.js";
@@ -86,6 +87,7 @@ async function start() {
   document.documentElement.dataset.theme = chosen.theme;
   try {
     model = await ask("/api/model", null, { fresh: true });
+    await loadForm();
   } catch (error) {
     replace(document.body, h("main", {}, h("h1", {}, "Clearformer"), message(error, start)));
     return;

@@ -1,8 +1,8 @@
 // The sentence that all pages look at, and the places where pages show that something went wrong.
 
-import { Refusal } from "./api.js";
+import { ask, Refusal } from "./api.js";
 import { h, newId, replace, settle } from "./dom.js";
-import { t } from "./i18n.js";
+import { language, t } from "./i18n.js";
 import { chosen } from "./store.js";
 
 const EXAMPLES = { en: "Two dogs play in the snow.", fr: "Deux chiens jouent dans la neige.", de: "Zwei Hunde spielen im Schnee.", zh: "两只狗在雪地里玩耍。" };
@@ -16,7 +16,12 @@ export function exampleFor(model) {
 // onchange: called when typing has paused.
 export function sentenceBox(model, onchange) {
   const id = newId("sentence");
-  const later = settle(220, () => onchange());
+  const remark = h("p", { class: "remark", role: "status" });
+  const look = () => remarkOn(model, remark);
+  const later = settle(220, () => {
+    look();
+    onchange();
+  });
   const box = h("textarea", {
     id, rows: 2, spellcheck: "false", dir: "auto", lang: model.source_language,
     oninput: () => {
@@ -29,7 +34,30 @@ export function sentenceBox(model, onchange) {
     },
   });
   box.value = chosen.text ?? "";
-  return h("div", { class: "sentence" }, h("label", { for: id }, t(model.has_tokenizer ? "sentence" : "sentence.ids")), box);
+  look();
+  return h("div", { class: "sentence" }, h("label", { for: id }, t(model.has_tokenizer ? "sentence" : "sentence.ids")), box, remark);
+}
+
+// A model writes fluent nonsense for a language that it does not know; then somebody should say so.
+async function remarkOn(model, remark) {
+  const { text } = chosen;
+  if (!model.has_tokenizer || !model.source_language || !text?.trim()) return replace(remark);
+  try {
+    const found = await ask("/api/language", { text });
+    if (text !== chosen.text) return remark;
+    const [name, expected] = [found.language, found.expected].map((code) => (code ? languageName(code) : null));
+    return replace(remark, found.other ? t(name ? "remark.language" : "remark.other", { name, expected }) : null);
+  } catch {
+    return replace(remark); // whatever is wrong with the text is said where its answer would stand
+  }
+}
+
+function languageName(code) {
+  try {
+    return new Intl.DisplayNames([language()], { type: "language" }).of(code);
+  } catch {
+    return code;
+  }
 }
 
 // A part of a page that waits for an answer: shows that it waits, then the answer, or why there is none.
@@ -89,15 +117,17 @@ export function segmented(name, options, value, onchange) {
     }));
 }
 
-export function numberField(name, value, { min, max, step = 1 }, onchange) {
+// optional: an empty field is allowed and means null.
+export function numberField(name, value, { min = null, max = null, step = 1, optional = false }, onchange) {
   const id = newId("number");
   const field = h("input", { type: "number", id, min, max, step, onchange: () => {
+    if (optional && field.value === "") return onchange(null);
     const wanted = Number(field.value);
-    const allowed = Math.min(max, Math.max(min, Number.isFinite(wanted) ? wanted : min));
+    const allowed = Math.min(max ?? Infinity, Math.max(min ?? -Infinity, Number.isFinite(wanted) ? wanted : min ?? 0));
     field.value = allowed;
-    onchange(allowed);
+    return onchange(allowed);
   } });
-  field.value = value;
+  field.value = value ?? "";
   return h("span", { class: "field" }, h("label", { for: id }, name), field);
 }
 

@@ -75,5 +75,5 @@ function feedForwardSteps(model, base, pre) {
     pre ? { name: "normfirst", formula: "x̂ = norm(x)", pictures: [vectors(`${base}.ffn_residual.before`)] } : null,
     { name: "ffn", formula: `FFN(x) = ${inner}`, pictures: [vectors(`${base}.ffn.hidden`, "walk.picture.hidden"), vectors(`${base}.ffn.output`, "walk.picture.output")] },
     { name: pre ? "add" : "addnorm", formula: pre ? "x + FFN(x̂)" : "norm(x + FFN(x))", pictures: [vectors(`${base}.ffn_residual.sum`, "walk.picture.sum"), ...(pre ? [] : [vectors(`${base}.ffn_residual.after`, "walk.picture.normed")])] },
-  ].filter(Boolean);
+  ].filter(Boolean).map((step) => ({ ...step, part: "ffn" }));
 }

@@ -6,7 +6,7 @@ export const chosen = {
   language: null,
   theme: "auto",
   text: null,
-  settings: { method: "beam", beam: 4, penalty: "average", alpha: 1, stop: "full", temperature: 1, top_k: 0, top_p: 1, seed: 0, max_new: 40 },
+  settings: {}, // what differs from the defaults of the form
   alternative: null,
   site: null,
   head: 0,

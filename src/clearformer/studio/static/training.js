@@ -37,11 +37,11 @@ export function trainingPage(model, leave) {
         replace(list, note(t("training.none")));
         return;
       }
-      if (chosen.runs === null || !chosen.runs.some((id) => runs.some((run) => run.id === id))) chosen.runs = [(runs.find((run) => !run.finished) ?? runs.at(-1)).id];
+      if (chosen.runs === null || !chosen.runs.some((id) => runs.some((run) => run.id === id))) chosen.runs = [newest(runs).id];
       if (whole || !list.contains(document.activeElement)) replace(list, chooser(runs, () => refresh({ whole: true })));
       const found = await Promise.all(chosen.runs.map((id) => ask(`/api/runs/${id}`, null, { fresh: true })));
       if (left) return;
-      const state = JSON.stringify(found.map((run) => [run.id, run.step, run.finished]));
+      const state = JSON.stringify(found.map((run) => [run.id, run.step, run.state]));
       const changed = whole || state !== drawn; // whoever reads a table should not lose it for nothing
       drawn = state;
       const open = [...figures.querySelectorAll("details")].map((details) => details.open);
@@ -55,13 +55,19 @@ export function trainingPage(model, leave) {
         replace(samples, sampleTable(found));
         replace(attention, overCheckpoints(model, found));
       }
-      if (found.some((run) => !run.finished)) timer = setTimeout(refresh, EVERY);
+      if (found.some((run) => run.state !== "finished")) timer = setTimeout(refresh, EVERY);
     } catch (error) {
       if (!left) replace(list, message(error, () => refresh({ whole: true })));
     }
   }
   refresh({ whole: true });
   return h("div", {}, h("h2", {}, t("training.title")), h("p", { class: "lead" }, t("training.lead")), list, figures, samples, attention);
+}
+
+// The run that recorded something last; one without any step has nothing to show.
+function newest(runs) {
+  const begun = runs.filter((run) => run.step > 0);
+  return (begun.length ? begun : runs).reduce((best, run) => (run.updated > best.updated ? run : best));
 }
 
 function chooser(runs, onchange) {
@@ -72,8 +78,7 @@ function chooser(runs, onchange) {
       onchange();
     } });
     box.checked = chosen.runs.includes(run.id);
-    const state = run.finished ? t("training.finished") : t("training.going");
-    return h("span", { class: "run" }, box, h("label", { for: id }, `${run.name} · ${count(run.step)}${run.steps ? ` / ${count(run.steps)}` : ""} · ${state}`));
+    return h("span", { class: "run", "data-state": run.state }, box, h("label", { for: id }, `${run.name} · ${count(run.step)}${run.steps ? ` / ${count(run.steps)}` : ""} · ${t(`training.${run.state}`)}`));
   }));
 }
 

@@ -3,11 +3,12 @@
 import { ask } from "./api.js";
 import { h, replace } from "./dom.js";
 import { figure } from "./figure.js";
+import { settingsForm } from "./form.js";
 import { number, percent } from "./format.js";
 import { t } from "./i18n.js";
 import { matrix } from "./matrix.js";
 import { css, sequential } from "./palette.js";
-import { note, numberField, segmented, selectField, sentenceBox, Waiting } from "./sentence.js";
+import { note, sentenceBox, Waiting } from "./sentence.js";
 import { chosen } from "./store.js";
 import { part, unpack } from "./tensor.js";
 import { chip, label, shortLabel } from "./tokens.js";
@@ -23,8 +24,12 @@ export function translatePage(model) {
     }
     answer.fill(() => write(model), (found) => show(model, found, update));
   };
+  const changed = () => {
+    chosen.alternative = null;
+    update();
+  };
   update();
-  return h("div", {}, h("h2", {}, t(`translate.title.${model.task}`)), sentenceBox(model, update), model.task === "read" ? null : controls(model, update), answer.element);
+  return h("div", {}, h("h2", {}, t(`translate.title.${model.task}`)), sentenceBox(model, update), model.task === "read" ? null : settingsForm(model, changed), answer.element);
 }
 
 async function write() {
@@ -33,36 +38,6 @@ async function write() {
   const ids = chosen.alternative;
   if (ids === null || !found.results.length) return { ...found, shown: found.results[0] ?? null };
   return { ...found, shown: await ask("/api/translate", { ...request, ids }) };
-}
-
-// What finished hypotheses are compared by: the total over a length that is raised to a power.
-export function penaltyFields(set) {
-  return [
-    selectField(t("translate.penalty"), [["average", t("translate.penalty.average")], ["gnmt", t("translate.penalty.gnmt")]], chosen.settings.penalty, set("penalty")),
-    numberField(t("translate.alpha"), chosen.settings.alpha, { min: -2, max: 5, step: 0.1 }, set("alpha")),
-    selectField(t("translate.stop"), [["full", t("translate.stop.full")], ["proved", t("translate.stop.proved")]], chosen.settings.stop, set("stop")),
-  ];
-}
-
-function controls(model, update) {
-  const row = h("div", { class: "controls" });
-  const { settings } = chosen;
-  const set = (name) => (value) => {
-    settings[name] = value;
-    chosen.alternative = null;
-    draw();
-    update();
-  };
-  function draw() {
-    const { method } = settings;
-    replace(row,
-      segmented(t("translate.method"), ["beam", "greedy", "sampling"].map((name) => [name, t(`translate.${name}`)]), method, set("method")),
-      method === "beam" ? [numberField(t("translate.width"), settings.beam, { min: 1, max: 16 }, set("beam")), ...penaltyFields(set)] : null,
-      method === "sampling" ? [numberField(t("translate.temperature"), settings.temperature, { min: 0.01, max: 10, step: 0.1 }, set("temperature")), numberField(t("translate.top_k"), settings.top_k, { min: 0, max: 1000 }, set("top_k")), numberField(t("translate.top_p"), settings.top_p, { min: 0.01, max: 1, step: 0.05 }, set("top_p")), numberField(t("translate.seed"), settings.seed, { min: 0, max: 2147483647 }, set("seed"))] : null,
-      model.task === "generate" ? numberField(t("translate.max_new"), settings.max_new, { min: 1, max: 200 }, set("max_new")) : null);
-  }
-  draw();
-  return row;
 }
 
 function show(model, found, update) {
@@ -145,8 +120,14 @@ function alternatives(found, shown, update) {
       return h("li", {}, h("button", { type: "button", class: "alternative", "data-key": String(one.ids), "aria-pressed": String(current), onclick: () => {
         chosen.alternative = one.ids;
         update();
-      } }, h("bdi", {}, one.text || t("translate.nothing"))), h("span", { class: "facts" }, number(one.score)));
+      } }, h("bdi", {}, one.text || t("translate.nothing"))), h("span", { class: "facts" }, number(one.score)), sameText(one));
     })));
+}
+
+// A text can be cut into pieces in several ways; the search compares pieces, so it may find one text twice.
+function sameText(one) {
+  if (one.same_text_as === null) return null;
+  return h("span", { class: "facts same-text" }, t("translate.same", { place: one.same_text_as + 1, pieces: one.tokens.map((token) => label(token)).join(" | ") }));
 }
 
 function alignment(found, shown, weights) {

@@ -3,14 +3,14 @@
 import { ask } from "./api.js";
 import { h, replace, svg } from "./dom.js";
 import { figure } from "./figure.js";
+import { setting, settingsForm } from "./form.js";
 import { number, percent } from "./format.js";
 import { t } from "./i18n.js";
 import { css, ink, sequential } from "./palette.js";
-import { note, numberField, sentenceBox, Waiting } from "./sentence.js";
+import { note, sentenceBox, Waiting } from "./sentence.js";
 import { chosen } from "./store.js";
 import { part, unpack } from "./tensor.js";
 import { label, shortLabel } from "./tokens.js";
-import { penaltyFields } from "./translate.js";
 
 const COLUMN = 132;
 const ROW = 24;
@@ -23,15 +23,13 @@ export function treePage(model) {
     const asked = request(); // the next sentence may be typed before a node of this one is opened
     drawing.fill(() => ask("/api/tree", asked), (tree) => showTree(model, { ...tree, text: asked.text }, update));
   };
-  const { settings } = chosen;
-  const set = (name) => (value) => {
-    settings[name] = value;
+  const changed = () => {
     chosen.node = null;
     update();
   };
   update();
   return h("div", {}, h("h2", {}, t("tree.title")), h("p", { class: "lead" }, t("tree.lead")), sentenceBox(model, update),
-    h("div", { class: "controls" }, numberField(t("translate.width"), settings.beam, { min: 1, max: 16 }, set("beam")), penaltyFields(set)),
+    settingsForm(model, changed, { method: "beam" }),
     drawing.element);
 }
 
@@ -135,7 +133,7 @@ function nodePanel(model, tree, node, update) {
   const facts = [
     ["tree.logprob", `${number(node.token_log_prob)} (${percent(Math.exp(node.token_log_prob ?? -Infinity))})`],
     ["tree.total", `${path.map((one) => number(one.token_log_prob, 2)).join(" + ")} = ${number(node.log_prob)}`],
-    ["tree.divisor", chosen.settings.penalty === "gnmt" ? `((5 + ${node.depth}) / 6)^α = ${number(node.divisor)}` : `${node.depth}^α = ${number(node.divisor)}`],
+    ["tree.divisor", setting("penalty") === "gnmt" ? `((5 + ${node.depth}) / 6)^α = ${number(node.divisor)}` : `${node.depth}^α = ${number(node.divisor)}`],
     ["tree.score", `${number(node.log_prob)} / ${number(node.divisor)} = ${number(node.score)}`],
     ["tree.fate", t(`fate.${node.fate}`)],
   ];

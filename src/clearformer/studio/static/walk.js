@@ -69,6 +69,12 @@ function groupTitle(step) {
   return step.layer === null ? stack : t("walk.layer", { stack, layer: step.layer + 1 });
 }
 
+// Where in the model a step is: its layer, and which part of it.
+function placeTitle(step) {
+  if (step.site) return siteName(step.site);
+  return step.part ? t(`site.${step.part}`, { stack: t(`stack.${step.stack}`), layer: step.layer + 1 }) : groupTitle(step);
+}
+
 function walkBar(model, steps, go, update) {
   const step = steps[chosen.step];
   const id = newId("jump");
@@ -81,8 +87,7 @@ function walkBar(model, steps, go, update) {
       group = h("optgroup", { label: groupName });
       jump.append(group);
     }
-    const site = one.site ? ` · ${t(`kind.${one.site.kind}`)}` : "";
-    group.append(h("option", { value: place }, `${place + 1}. ${stepTitle(one)}${site}`));
+    group.append(h("option", { value: place }, `${place + 1}. ${placeTitle(one)} · ${stepTitle(one)}`));
   });
   jump.value = chosen.step;
   return [
@@ -99,10 +104,9 @@ function walkBar(model, steps, go, update) {
 }
 
 function showStep(model, step, found, opencell) {
-  const site = step.site ? siteName(step.site) : groupTitle(step);
   const values = { d: model.config.dim, k: step.site?.key_dim ?? "", heads: step.site?.heads ?? "", vocabulary: model.config.vocab_size, hidden: model.config.hidden_dim };
   return h("section", { class: "step", "data-step": step.name },
-    h("h3", {}, h("span", { class: "step-place" }, `${site} `), stepTitle(step)),
+    h("h3", {}, h("span", { class: "step-place" }, `${placeTitle(step)} `), stepTitle(step)),
     step.formula ? h("p", { class: "step-formula" }, formula(step.formula)) : null,
     h("p", { class: "step-text" }, t(`walk.about.${step.name}`, values)),
     h("div", { class: step.pictures.length > 1 ? "pictures" : "" }, step.pictures.map((picture) => draw(model, step, picture, found, opencell))));
