@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from clearformer.cli.main import main
-from interop.folders import gpt2_folder
 from clearformer.folder import bundle
+from interop.folders import gpt2_folder
 from support.toy_models import small
 
 

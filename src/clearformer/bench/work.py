@@ -18,8 +18,9 @@ import torch
 from numpy.typing import NDArray
 
 from clearformer.data.batching import BatchingConfig, DataPlan
-from clearformer.data.shards import ShardedPairs
-from clearformer.data.tokenise import PairEncoder
+from clearformer.data.shards import Shards
+from clearformer.data.token_pairs import SPECIALS_PER_SIDE
+from clearformer.data.tokenise import SIDES
 from clearformer.folder import bundle
 from clearformer.folder.bundle import Bundle
 from clearformer.folder.preprocessing import Preprocessing
@@ -27,8 +28,11 @@ from clearformer.foundation import settings, storage
 from clearformer.model.build import build
 from clearformer.model.config import ModelConfig
 from clearformer.model.cost import count_cost
-from clearformer.run import train
-from clearformer.run.recipe import DataConfig, Recipe, find_recipe, model_config, read_recipe
+from clearformer.run.recipe import Recipe, find_recipe, keep_recipe, read_recipe
+from clearformer.tasks import translation
+from clearformer.tasks.model_section import model_config
+from clearformer.tasks.task import Workspace
+from clearformer.tasks.translation import ParallelData
 from clearformer.text.doctor.parallel import read_lines
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.text.train_tokenizer import TokenizerConfig
@@ -65,7 +69,7 @@ class Work:
 def multi30k(root: Path) -> Work:
     """Captions, English to German, as they are: a recipe's text, in pieces and batches that suit all contenders."""
     path = find_recipe(RECIPE)
-    recipe = read_recipe(path, ("vocabulary.vocab_size=10000", *ALIKE))
+    recipe = read_recipe(path, ("data.vocabulary.vocab_size=10000", *ALIKE))
     return prepared(_folder_of(recipe, root), recipe, base=path.parent)
 
 
@@ -74,10 +78,15 @@ def made_up(root: Path, *, length: int, vocab_size: int) -> Work:
     recipe = replace(
         read_recipe(find_recipe(RECIPE), ALIKE),
         name=f"made-up-{length}-{vocab_size}",
-        vocabulary=TokenizerConfig(kind="character", vocab_size=vocab_size, min_frequency=1),
-        data=DataConfig(train_source="train.a", train_target="train.b", dev_source="dev.a", dev_target="dev.b"),
+        data=ParallelData(
+            train_source="train.a",
+            train_target="train.b",
+            dev_source="dev.a",
+            dev_target="dev.b",
+            vocabulary=TokenizerConfig(kind="character", vocab_size=vocab_size, min_frequency=1),
+            max_length=2 * length,
+        ),
     )
-    recipe = replace(recipe, data=replace(recipe.data, max_length=2 * length))
     folder = _folder_of(recipe, root)
     if not (folder / "work.json").exists():
         draw = random.Random(length * vocab_size)
@@ -95,13 +104,11 @@ def prepared(folder: Path, recipe: Recipe, *, base: Path) -> Work:
     facts = folder / "work.json"
     if not facts.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        train.keep_recipe(
-            _endless(replace(recipe, data=train.seen_from(folder, recipe.data, base))), folder, resume=False
-        )
-        files = train.locate(recipe.data, base)
-        tokenizer, _ = train.vocabularies(recipe, files, folder / "vocabulary", anew=False)
-        encoder = PairEncoder(source=tokenizer, target=tokenizer, max_len=recipe.data.max_length)
-        corpus = train.prepare_pairs(files.train, folder / "shards", encoder, resume=False, on_progress=lambda *_: None)
+        keep_recipe(_endless(recipe), folder, base=base, resume=False)
+        files = translation.locate(recipe.data, base)
+        made = translation.prepare(recipe.data, Workspace(folder=folder, base=base, resume=True))
+        tokenizer, _ = made.preprocessing.sides
+        corpus = Shards(folder / "shards")
         _write_batches(folder / "batches.npz", corpus, recipe)
         _write_sources(folder, tokenizer, base if recipe.data.corpus is None else files.dev_source.parents[1], recipe)
         storage.write_json(facts, _facts(tokenizer, corpus, recipe))
@@ -122,19 +129,24 @@ def _endless(recipe: Recipe) -> Recipe:
     return replace(recipe, training=steady)
 
 
-def _write_batches(path: Path, corpus: ShardedPairs, recipe: Recipe) -> None:
+def _write_batches(path: Path, corpus: Shards, recipe: Recipe) -> None:
     """The batches of the first epoch, in the order in which this package takes them."""
     plan = DataPlan(
-        *corpus.lengths(),
+        *_lengths(corpus),
         config=BatchingConfig(max_tokens=recipe.training.batch_tokens, longest_first=True),
         seed=recipe.training.seed,
     )
-    pairs = [corpus[row] for row in range(len(corpus))]
+    pairs = list(corpus)
     rows, ends = _joined(plan.batches(0))
     sources, source_ends = _joined(source for source, _ in pairs)
     targets, target_ends = _joined(target for _, target in pairs)
     arrays = {"source": sources, "source_ends": source_ends, "target": targets, "target_ends": target_ends}
     np.savez(path, rows=rows, row_ends=ends, **arrays)  # type: ignore[arg-type]
+
+
+def _lengths(corpus: Shards) -> list[NDArray[np.int64]]:
+    """Of both sides, as they stand in a batch."""
+    return [corpus.lengths(side) + SPECIALS_PER_SIDE for side in SIDES]
 
 
 def _write_sources(folder: Path, tokenizer: Tokenizer, base: Path, recipe: Recipe) -> None:
@@ -152,13 +164,13 @@ def _joined(rows: Iterable[NDArray[Any]]) -> tuple[NDArray[np.int64], NDArray[np
     return np.concatenate(found), np.cumsum([len(row) for row in found])
 
 
-def _facts(tokenizer: Tokenizer, corpus: ShardedPairs, recipe: Recipe) -> dict[str, Any]:
+def _facts(tokenizer: Tokenizer, corpus: Shards, recipe: Recipe) -> dict[str, Any]:
     return {
         "vocab_size": tokenizer.vocab_size,
         "pad": tokenizer.pad_id,
         "bos": tokenizer.bos_id,
         "eos": tokenizer.eos_id,
-        "target_length": float(corpus.lengths()[1].mean()),
+        "target_length": float(_lengths(corpus)[1].mean()),
         "batch_tokens": recipe.training.batch_tokens,
     }
 
@@ -192,7 +204,7 @@ def decoding_job(
 
 def configuration(work: Work, model: Mapping[str, Any]) -> ModelConfig:
     """The model that is raced, for the vocabulary of the work."""
-    return model_config(model, vocab_size=work.vocab_size, target_vocab_size=None)
+    return model_config(model, {"vocab_size": work.vocab_size})
 
 
 def training_operations(work: Work, config: ModelConfig) -> float:

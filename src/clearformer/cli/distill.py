@@ -48,13 +48,14 @@ def run(arguments: argparse.Namespace) -> None:
     """Let the teacher translate the training text, then train the student on it."""
     from clearformer.cli.progress import progress_bar, training_progress
     from clearformer.cli.train import read
-    from clearformer.run.distillation import Teachers, distill
+    from clearformer.run.distillation import distill
     from clearformer.run.recipe import find_recipe
+    from clearformer.tasks.task import Teachers
 
     path = find_recipe(arguments.words[0])
     recipe = read(path, arguments.words[1:])
     out = arguments.out or Path("runs") / f"{recipe.name}-distilled"
-    with progress_bar("the teacher writes") as lessons, training_progress(recipe.training.steps) as watchers:
+    with progress_bar("the teacher writes") as lessons, training_progress() as watchers:
         model = distill(
             Teachers(together=[arguments.teacher, *arguments.others], also=arguments.also, back=arguments.back),
             recipe,

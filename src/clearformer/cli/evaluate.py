@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
@@ -79,7 +80,7 @@ class ReferenceSet(NamedTuple):
         )
 
 
-def read_test_set(arguments: argparse.Namespace, provenance: dict[str, Any]) -> ReferenceSet:
+def read_test_set(arguments: argparse.Namespace, provenance: Mapping[str, Any]) -> ReferenceSet:
     """The test set that the options name."""
     from clearformer.text.lines import read_lines
 
@@ -90,7 +91,7 @@ def read_test_set(arguments: argparse.Namespace, provenance: dict[str, Any]) -> 
     return ReferenceSet(source, sources, references)
 
 
-def _files(arguments: argparse.Namespace, provenance: dict[str, Any]) -> tuple[Path, Path]:
+def _files(arguments: argparse.Namespace, provenance: Mapping[str, Any]) -> tuple[Path, Path]:
     if arguments.data:
         from clearformer.data.catalogue.corpora import find_corpus
         from clearformer.data.catalogue.fetch import get

@@ -6,24 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from clearformer.data.shards import ShardedPairs
+from clearformer.data.shards import Shards
+from clearformer.data.token_pairs import SPECIALS_PER_SIDE
 from clearformer.diagnosis.behaviour import Pairs, judge_behaviour, observe
 from clearformer.diagnosis.finding import Symptom
 from clearformer.diagnosis.history import judge_history, read_history
 from clearformer.diagnosis.text import judge_fit, judge_overlap, judge_tables, measure_fit
 from clearformer.folder import bundle
-from clearformer.folder.bundle import Bundle
 from clearformer.folder.description import open_folder, read_description
-from clearformer.folder.preprocessing import Preprocessing
 from clearformer.foundation import storage
 from clearformer.foundation.progress import OnProgress
 from clearformer.inference.translator import Translator
-from clearformer.model.build import build
-from clearformer.model.weights import put_weights
-from clearformer.run.recipe import Recipe, model_config, read_recipe
-from clearformer.run.train import Files, locate, vocabularies
+from clearformer.run.opened_run import open_run
+from clearformer.run.recipe import read_recipe
+from clearformer.tasks.translation import ParallelData, locate
 from clearformer.text.doctor.parallel import read_lines
-from clearformer.training.checkpoint import Checkpoints, finished_weights
 
 SENTENCES = 200  # enough for shares and means, and done within a minute
 
@@ -70,12 +67,16 @@ def _diagnose_model(translator: Translator, pairs: Pairs, on_progress: OnProgres
 
 def _diagnose_run(run: Path, given: Pairs | None, on_progress: OnProgress) -> Diagnosis:
     recipe = read_recipe(run / "recipe.toml")
+    if not isinstance(recipe.data, ParallelData):
+        raise ValueError(f"the run in {run} is one of {recipe.task}, and only translators can be diagnosed so far")
     files = locate(recipe.data, run)
-    shards = ShardedPairs(run / "shards", verify=False)
-    history = read_history(run, planned=recipe.training.steps, tokens_in_corpus=int(shards.lengths()[1].sum()))
+    shards = Shards(run / "shards", verify=False)
+    history = read_history(
+        run, planned=recipe.training.steps, tokens_in_corpus=int((shards.lengths("target") + SPECIALS_PER_SIDE).sum())
+    )
     if (run / "model").exists() and (refused := _refused(run / "model")) is not None:
         return Diagnosis(measures=_plain(history), findings=[refused])
-    translator = Translator(_open(run, recipe, files))
+    translator = Translator(open_run(run))
     training = _sample(translator, shards)
     pairs = given or _read_pairs(files.dev_source, files.dev_target)
     behaviour = observe(
@@ -84,7 +85,7 @@ def _diagnose_run(run: Path, given: Pairs | None, on_progress: OnProgress) -> Di
         training=training,
         language=recipe.data.target_language,
         tokenise=recipe.scoring.tokenise,
-        decoding=recipe.decoding,
+        decoding=recipe.use,
         on_progress=on_progress,
     )
     findings = [
@@ -95,26 +96,6 @@ def _diagnose_run(run: Path, given: Pairs | None, on_progress: OnProgress) -> Di
         *judge_behaviour(behaviour),
     ]
     return Diagnosis(measures={**_plain(history), **asdict(behaviour)}, findings=_once(findings))
-
-
-def _open(run: Path, recipe: Recipe, files: Files) -> Bundle:
-    """The finished model, or, where the run was stopped, its newest checkpoint."""
-    if (run / "model").exists():
-        return bundle.load(run / "model")
-    source, target = vocabularies(recipe, files, run / "vocabulary", anew=False)
-    config = model_config(
-        recipe.model,
-        vocab_size=source.vocab_size,
-        target_vocab_size=None if recipe.joint else target.vocab_size,
-    )
-    checkpoints = Checkpoints(run / "checkpoints", keep=1)
-    model = build(config)
-    put_weights(model, finished_weights(checkpoints.path(checkpoints.steps()[-1])))
-    return Bundle(
-        config=config,
-        model=model,
-        preprocessing=Preprocessing(tokenizer=source, target_tokenizer=None if recipe.joint else target),
-    )
 
 
 def _refused(model: Path) -> Symptom | None:
@@ -150,7 +131,7 @@ def _check_fit(translator: Translator, pairs: Pairs, training: Pairs | None) -> 
     return [finding for fit in fits for finding in judge_fit(fit)]
 
 
-def _sample(translator: Translator, shards: ShardedPairs) -> Pairs:
+def _sample(translator: Translator, shards: Shards) -> Pairs:
     """A sample of the training text, taken evenly from all of it, as it was trained on."""
     rows = np.linspace(0, len(shards) - 1, num=min(SENTENCES, len(shards)), dtype=np.int64)
     picked = [shards[int(row)] for row in rows]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from clearformer.data.readers.parallel import JoinedFiles
 from clearformer.diagnosis.finding import Symptom
-from clearformer.run.train import Files
+from clearformer.tasks.translation import ParallelPaths
 from clearformer.text.doctor.findings import Kind
 from clearformer.text.doctor.overlap import examine_overlap
 from clearformer.text.lines import read_quietly
@@ -84,7 +84,7 @@ def judge_tables(*, rows: int, pieces: int, side: str) -> list[Symptom]:
     ]
 
 
-def judge_overlap(files: Files) -> list[Symptom]:
+def judge_overlap(files: ParallelPaths) -> list[Symptom]:
     """Pairs of the development set that training has seen."""
     seen = _seen_in_training(files.train, files)
     total = max(1, sum(1 for _ in read_quietly(files.dev_source)))
@@ -100,7 +100,7 @@ def judge_overlap(files: Files) -> list[Symptom]:
     ]
 
 
-def _seen_in_training(train: JoinedFiles, files: Files) -> int:
+def _seen_in_training(train: JoinedFiles, files: ParallelPaths) -> int:
     reports = [
         examine_overlap((part.source, part.target), (files.dev_source, files.dev_target), examples=1)
         for part in train.parts

@@ -1,4 +1,4 @@
-"""Language model: running text in, a decoder that continues it out, judged by nats per token on text it has not seen."""
+"""Language model: running text in, a decoder that continues it out, judged by nats per token on unseen text."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -197,6 +197,7 @@ TASK = Task(
         loss=loss,
         score=score,
         held_out=held_out,
+        test_files=lambda data: (data.test,),
         best="-loss",
         facts=facts,
     ),

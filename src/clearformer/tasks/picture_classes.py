@@ -175,8 +175,10 @@ def augment(pixels: Pixels, random: np.random.Generator, *, shift: int, flip: bo
     height, width = pixels.shape[:2]
     rows = np.clip(np.arange(height) - down, 0, height - 1)
     columns = np.clip(np.arange(width) - right, 0, width - 1)
-    moved = pixels[rows][:, columns]
-    return moved[:, ::-1] if flip and random.random() < 0.5 else moved
+    moved: Pixels = pixels[rows][:, columns]
+    if flip and random.random() < 0.5:
+        moved = moved[:, ::-1]
+    return moved
 
 
 def loss(model: nn.Module, batch: PictureBatch, objective: ClassObjective) -> Loss:
@@ -219,6 +221,7 @@ TASK = Task(
         loss=loss,
         score=score,
         held_out=held_out,
+        test_files=lambda data: (data.test, data.test_labels) if data.test_labels else (data.test,),
         best="accuracy",
         facts=lambda recipe: {"data": recipe.data.corpus or Path(recipe.data.train).name},
     ),

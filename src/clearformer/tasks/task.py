@@ -129,6 +129,7 @@ class Training(Generic[D, O, E, B]):
     loss: Callable[[nn.Module, B, O], Loss]
     score: Callable[[Any, Any, Judging], Scores]  # predictor, held -> scores; validation and `evaluate` alike
     held_out: Callable[[Sequence[Path], ModelFolder], Any]  # files of a test set -> `held`, for `evaluate`
+    test_files: Callable[[D], Sequence[str]]  # the recipe's own test set
     best: str  # the score that decides, with a minus where less is better
     facts: Callable[[Any], Mapping[str, Any]]  # recipe -> what the folder's provenance says of the data and the use
     lessons: Callable[[D, Teachers, LessonPlan], D] | None = None  # distillation: the data with what teachers write
@@ -151,17 +152,11 @@ class Choice:
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
-    """What a task makes of somebody's data: a recipe as plain values, why it is so, and what the doctor said.
+    """What a task makes of somebody's data: a recipe as plain values, why it is so, and what the doctor said."""
 
-    test: the files that were held out for the final score. example: something to try the model with.
-    """
-
-    name: str
     recipe: dict[str, Any]
     choices: list[Choice]
     report: str = ""
-    test: tuple[str, ...] = ()
-    example: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,11 +165,14 @@ class Automatic:
 
     recognise: what this data is taken for, in a few words, or None if it is not this task's. choose: hold a part out,
     write what is needed into the run's folder, and say every choice with its reason. examine: what is wrong with it.
+    name: what to call the run. example: something from the test part of a run's folder to try the model with.
     """
 
     recognise: Callable[[Sequence[Path]], str | None]
     choose: Callable[[Sequence[Path], Path], Chosen]
     examine: Callable[[Sequence[Path]], "Examined"]
+    name: Callable[[Sequence[Path]], str]
+    example: Callable[[Path], str]
 
 
 class Examined(Protocol):

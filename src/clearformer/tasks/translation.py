@@ -301,6 +301,7 @@ TASK = Task(
         loss=loss,
         score=score,
         held_out=test_set,
+        test_files=lambda data: (data.test_source, data.test_target),
         best="bleu",
         facts=facts,
         lessons=lessons.add_lessons,

@@ -116,15 +116,7 @@ def from_files(files: Sequence[Path], out: Path) -> Chosen:
         value=f"{split.count(DEV):,} for development, {split.count(TEST):,} for the test",
         reason=f"of {survey.pairs:,} pairs; no sentence of theirs is met in training",
     )
-    test = (str(recipe["data"]["test_source"]), str(recipe["data"]["test_target"]))
-    return Chosen(
-        name=recipe["name"],
-        recipe=recipe,
-        choices=[held, *choices],
-        report=report.to_text(),
-        test=test,
-        example=min(read_lines(out / test[0]), key=len),
-    )
+    return Chosen(recipe=recipe, choices=[held, *choices], report=report.to_text())
 
 
 def hold_out(pairs: int, where: str) -> int:
@@ -184,6 +176,7 @@ def choose(
 
 
 def _training_choices(training: TrainingConfig, tokens: int, passes: int) -> list[Choice]:
+    warmup = training.schedule.warmup_steps(training.steps)
     return [
         Choice(
             what="batch",
@@ -197,7 +190,7 @@ def _training_choices(training: TrainingConfig, tokens: int, passes: int) -> lis
         ),
         Choice(
             what="learning rate",
-            value=f"up to {training.schedule.peak:g} in {training.schedule.warmup_steps(training.steps)} steps, then down to 0 (cosine)",
+            value=f"up to {training.schedule.peak:g} in {warmup} steps, then down to 0 (cosine)",
             reason="pre-norm needs no long warm-up; narrower models bear higher rates",
         ),
         Choice(
@@ -292,8 +285,16 @@ def _suffixes(source_language: str | None, target_language: str | None) -> tuple
     return "source", "target"
 
 
+def example(run: Path) -> str:
+    """The shortest sentence of the test set that a run holds out."""
+    source = settings.read_toml(run / "recipe.toml")["data"]["test_source"]
+    return min(read_lines(run / str(source)), key=len)
+
+
 AUTOMATIC = Automatic(
     recognise=recognise,
     choose=from_files,
     examine=lambda files: examine(files[0], files[1] if len(files) > 1 else None),
+    name=lambda files: run_name(*files),
+    example=example,
 )

@@ -1,4 +1,4 @@
-"""From a folder with one subfolder per class to a picture classifier: every choice that a run needs, with its reason."""
+"""From a folder with one subfolder per class to a picture classifier: every choice, each with its reason."""
 
 import json
 from collections import Counter
@@ -94,7 +94,7 @@ def choose(files: Sequence[Path], out: Path) -> Chosen:
     steps = max(200, total * 20 // batch)
     recipe: dict[str, Any] = {
         "task": "picture-classification",
-        "name": folder.resolve().name,
+        "name": run_name(files),
         "data": {
             "train": "data/train", "dev": "data/dev", "test": "data/test",
             "size": side, "channels": first.shape[2], "shift": max(1, side // 14), "flip": False,
@@ -124,15 +124,17 @@ def choose(files: Sequence[Path], out: Path) -> Chosen:
         Choice(what="model", value=f"{layers} layers, {dim} wide", reason="pictures from scratch need a small model"),
         Choice(what="steps", value=f"{steps:,}", reason="about 20 passes; the best on the development part is kept"),
     ]
-    example = next((out / "data" / "test").rglob("*.*"))
-    return Chosen(
-        name=folder.resolve().name,
-        recipe=recipe,
-        choices=choices,
-        report=report.to_text(),
-        test=("data/test",),
-        example=str(example),
-    )
+    return Chosen(recipe=recipe, choices=choices, report=report.to_text())
+
+
+def run_name(files: Sequence[Path]) -> str:
+    """The folder's own name."""
+    return files[0].resolve().name or "pictures"
+
+
+def example(run: Path) -> str:
+    """A picture of the test part."""
+    return str(next(path for path in sorted((run / "data" / "test").rglob("*.*")) if path.is_file()))
 
 
 def _split(pictures: dict[str, list[Path]], folder: Path) -> dict[str, int]:
@@ -151,4 +153,4 @@ def _split(pictures: dict[str, list[Path]], folder: Path) -> dict[str, int]:
     return dict(counts)
 
 
-AUTOMATIC = Automatic(recognise=recognise, choose=choose, examine=examine)
+AUTOMATIC = Automatic(recognise=recognise, choose=choose, examine=examine, name=run_name, example=example)

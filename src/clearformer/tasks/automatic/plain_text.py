@@ -57,21 +57,23 @@ def choose(files: Sequence[Path], out: Path) -> Chosen:
     folder.mkdir(parents=True, exist_ok=True)
     for name, part in parts.items():
         (folder / f"{name}.txt").write_text(part, encoding="utf-8", newline="\n")
-    name = path.name.partition(".")[0] or "text"
-    recipe, choices = from_length(len(parts["train"]), len(set(text)), name=name)
+    recipe, choices = from_length(len(parts["train"]), len(set(text)), name=run_name(files))
     held = Choice(
         what="held out",
         value=f"{len(parts['dev']):,} characters for development, {len(parts['test']):,} for the test",
         reason="the end of the text, which training never sees",
     )
-    return Chosen(
-        name=name,
-        recipe=recipe,
-        choices=[held, *choices],
-        report=examine(path).to_text(),
-        test=("data/test.txt",),
-        example=parts["test"].strip().split("\n")[0][:40],
-    )
+    return Chosen(recipe=recipe, choices=[held, *choices], report=examine(path).to_text())
+
+
+def run_name(files: Sequence[Path]) -> str:
+    """book.txt makes book."""
+    return files[0].name.partition(".")[0] or "text"
+
+
+def example(run: Path) -> str:
+    """The beginning of the test part."""
+    return next(line for line in read_lines(run / "data" / "test.txt") if line.strip())[:40]
 
 
 def _split(text: str) -> dict[str, str]:
@@ -157,4 +159,4 @@ def examine_text(files: Sequence[Path]) -> DoctorReport:
     return examine(files[0])
 
 
-AUTOMATIC = Automatic(recognise=recognise, choose=choose, examine=examine_text)
+AUTOMATIC = Automatic(recognise=recognise, choose=choose, examine=examine_text, name=run_name, example=example)
