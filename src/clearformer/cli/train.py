@@ -149,9 +149,8 @@ def _finish(model: Path, recipe: "Recipe", example: str = "…") -> None:
     from clearformer.tasks import find_task
 
     print(model)
-    _say(
-        f"try it: {shlex.join(['clearformer', find_task(recipe.task).verb.name, '--model', str(model)])} {_quoted(example)}"
-    )
+    command = shlex.join(["clearformer", find_task(recipe.task).verb.name, "--model", str(model)])
+    _say(f"try it: {command} {_quoted(example)}")
 
 
 def _quoted(example: str) -> str:
