@@ -105,7 +105,7 @@ def write(entries: Sequence[Entry], sentences: int, out: Path) -> None:
     series: dict[str, list[tuple[float, float]]] = {}
     for entry in entries:
         series.setdefault(entry.name, []).append((entry.rate(sentences), entry.bleu))
-    drawn = chart("Score against speed", "sentences a second", "BLEU", series, straight=True)
+    drawn = chart("Score against speed", "sentences per second", "BLEU", series, straight=True)
     (out / "front.svg").write_text(drawn, encoding="utf-8")
     print("\n".join(lines))
 
