@@ -61,7 +61,7 @@ def test_a_run_that_was_stopped_is_judged_by_its_last_checkpoint(tmp_path, dev):
 def test_a_model_without_its_run_needs_sentences(healthy, tmp_path, dev):
     source, reference = write(tmp_path, "some", dev)
     assert names(diagnose(healthy / "model", source=source, reference=reference)) == set()
-    with pytest.raises(ValueError, match="is a model alone: give .*, or sentences"):
+    with pytest.raises(ValueError, match=r"is a model alone: give .*, or sentences"):
         diagnose(healthy / "model")
 
 
