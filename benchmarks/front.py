@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from clearformer.evaluation.bleu import score_translations
-from clearformer.figures.plot import chart
+from clearformer.figures.chart import chart
 from clearformer.inference.ctranslate2 import CTranslate2Translator
 from clearformer.inference.engines import open_translator
 from clearformer.inference.quantize import shortlist_learner
