@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from clearformer.figures.palette import ACCENT
-from clearformer.figures.tree import Branch, Tree
+from clearformer.figures.tree_drawing import Branch, Tree
 
 SVG = "{http://www.w3.org/2000/svg}"
 BRANCHES = [
