@@ -18,6 +18,8 @@ from clearformer.inference.wrong_use import wrong_use
 from clearformer.text.tokenizer import Encoding, Tokenizer
 from clearformer.text.unusable import UnusableTextError
 
+TextOrPair = str | tuple[str, str]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Classification:
@@ -57,7 +59,8 @@ class Reader:
             raise ValueError(wrong_use(bundle.config, kind))
         self.bundle, self.model = bundle, bundle.model.eval()
         self.tokenizer: Tokenizer = bundle.preprocessing.sides[0]
-        self.longest = bundle.config.max_len
+        told = bundle.provenance.get("max_length")  # what training read of a text
+        self.longest = min(bundle.config.max_len, told) if isinstance(told, int) and told > 1 else bundle.config.max_len
         self.labels = bundle.labels or tuple(f"LABEL_{number}" for number in range(bundle.config.head.labels))
 
     def encode(self, texts: Sequence[str]) -> list[Encoding]:
@@ -95,18 +98,45 @@ class Classifier(Reader):
         super().__init__(bundle, "class")
 
     def classify(
-        self, texts: str | Sequence[str], config: ReadingConfig | None = None, **changes: Any
+        self, texts: str | Sequence[TextOrPair], config: ReadingConfig | None = None, **changes: Any
     ) -> list[Classification]:
-        """The class of each text, in order."""
+        """The class of each text, or pair of texts, in order. A text that does not fit is read in windows, whose
+        probabilities are averaged.
+        """
         batch = replace(config or ReadingConfig(), **changes).batch
-        found = self.encode([texts] if isinstance(texts, str) else texts)
-        results = []
-        for start in range(0, len(found), batch):
-            for row in self.run([one.ids for one in found[start : start + batch]]).softmax(-1).tolist():
-                best = max(range(len(row)), key=row.__getitem__)
-                scores = dict(zip(self.labels, row, strict=True))
-                results.append(Classification(label=self.labels[best], probability=row[best], scores=scores))
-        return results
+        given: list[TextOrPair] = [texts] if isinstance(texts, str) else list(texts)
+        windows = [self._windows(number, one) for number, one in enumerate(given, start=1)]
+        rows = [row for parts in windows for row in parts]
+        read = [self.run(rows[start : start + batch]).softmax(-1) for start in range(0, len(rows), batch)]
+        shares = iter(torch.split(torch.cat(read), [len(parts) for parts in windows]) if rows else ())
+        return [self._classification(next(shares).mean(dim=0).tolist()) for _ in given]
+
+    def _classification(self, row: list[float]) -> Classification:
+        best = max(range(len(row)), key=row.__getitem__)
+        scores = dict(zip(self.labels, row, strict=True))
+        return Classification(label=self.labels[best], probability=row[best], scores=scores)
+
+    def _windows(self, number: int, given: TextOrPair) -> list[list[int]]:
+        """The ids of a text, or of its overlapping parts where it is longer than the model reads."""
+        if not isinstance(given, str):
+            ids = list(self.tokenizer.encode_pair(*given).ids)
+            if len(ids) > self.longest:
+                raise UnusableTextError(
+                    number, f"has {len(ids)} tokens, and the model reads {self.longest}; shorten it"
+                )
+            return [ids]
+        ids = list(self.tokenizer.encode(given).ids)
+        if not ids:
+            raise UnusableTextError(number, "is empty")
+        if len(ids) <= self.longest:
+            return [ids]
+        inner = list(self.tokenizer.encode(given, add_special=False).ids)
+        around = len(ids) - len(inner)
+        before = ids[: ids.index(inner[0])] if around else []
+        after = ids[len(before) + len(inner) :]
+        room = self.longest - around
+        starts = range(0, max(1, len(inner) - room // 2), room // 2)
+        return [[*before, *inner[start : start + room], *after] for start in starts]
 
 
 class Tagger(Reader):

@@ -5,6 +5,7 @@ import re
 import torch
 from torch import Tensor, nn
 
+HEAD = "head."
 LAYER = re.compile(r"(.*\blayers)\.(\d+)\.(.*)")
 
 
@@ -30,6 +31,19 @@ def put_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
             raise ValueError(f"{name} is {tuple(weights[name].shape)}, but the model has {tuple(tensor.shape)}")
     for name, tensor in own.items():
         tensor.copy_(weights[name])
+
+
+def start_from(model: nn.Module, weights: dict[str, Tensor]) -> list[str]:
+    """Begin with another model's weights: fewer layers of them where this one is shallower, and a new head where the
+    two heads differ. Returns the names of what is new.
+    """
+    given, own = thin_out(weights, model), weights_of(model)
+    new = [
+        name for name in own if name.startswith(HEAD) and (name not in given or given[name].shape != own[name].shape)
+    ]
+    kept = {name: weight for name, weight in given.items() if name in own or not name.startswith(HEAD)}
+    put_weights(model, kept | {name: own[name] for name in new})
+    return new
 
 
 def thin_out(weights: dict[str, Tensor], model: nn.Module) -> dict[str, Tensor]:

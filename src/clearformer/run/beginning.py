@@ -1,5 +1,6 @@
 """The model before its first step, with all that its folder will say of it."""
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,12 @@ from clearformer import __version__
 from clearformer.folder import bundle
 from clearformer.folder.bundle import Bundle
 from clearformer.model.build import build
-from clearformer.model.weights import put_weights, thin_out, weights_of
+from clearformer.model.weights import start_from, weights_of
 from clearformer.run.recipe import Recipe
 from clearformer.tasks.model_section import model_config
 from clearformer.tasks.task import Prepared, Task
+
+log = logging.getLogger(__name__)
 
 
 def begin(task: Task, recipe: Recipe, prepared: Prepared[Any], device: torch.device) -> Bundle:
@@ -23,7 +26,9 @@ def begin(task: Task, recipe: Recipe, prepared: Prepared[Any], device: torch.dev
     torch.manual_seed(recipe.training.seed)
     model = build(config)
     if (start := recipe.model.get("from")) is not None:
-        put_weights(model, thin_out(weights_of(bundle.load(Path(start)).model), model))
+        new = start_from(model, weights_of(bundle.load(Path(start)).model))
+        if new:
+            log.info("begun with %s; new are %s", start, ", ".join(new))
     return Bundle(
         task=task.name,
         config=config,

@@ -14,13 +14,13 @@ from clearformer.model.presets import PRESETS, preset
 def model_config(values: Mapping[str, Any], sizes: Mapping[str, Any], *, base: Path | None = None) -> ModelConfig:
     """The `[model]` section as a configuration: a preset, family or folder, with the section's other values over it.
 
-    sizes: what the data decides. base: the folder to begin with, whose own sizes stay.
+    sizes: what the data decides. base: the folder to begin with.
     """
     rest = dict(values)
     start, name, family = rest.pop("from", None), rest.pop("preset", None), rest.pop("family", None)
-    if start is not None:  # sizes and vocabulary are that model's; dropout may be ours
+    if start is not None:  # the widths are that model's; dropout may be ours, and a head that the data decides
         described = read_description(base or Path(start)).model
-        return settings.parse(ModelConfig, merge(described, rest), f"[model] from {start}")
+        return settings.parse(ModelConfig, merge(merge(described, rest), sizes), f"[model] from {start}")
     if name is not None:
         given = settings.to_plain(preset(name))
     elif family is not None:
