@@ -101,7 +101,7 @@ def test_greedy_search_over_the_graphs_finds_the_model_s_translations(tmp_path):
         (families.lstm(**SIZES), "a lstm is not exported to ONNX: its shape is lstm"),
         (families.convolution(**SIZES), "its shape is convolution"),
         (families.whisper(**SIZES), "a whisper is not exported to ONNX: it reads sound, not tokens"),
-        (families.transformer_xl(**SIZES), "its positions are relative to what it remembers"),
+        (families.transformer_xl(**SIZES), "its positions are relative to its memory"),
         (families.transformer(**SIZES, norm=NormConfig(kind="batch")), "its norm depends on the batch"),
     ],
 )
