@@ -83,6 +83,7 @@ def reasons_against(config: ModelConfig) -> list[str]:
     foreign: dict[str, bool] = {
         f"its shape is {config.shape}, not an encoder–decoder of attention": config.shape != "encoder-decoder",
         f"it reads {config.front.kind}, not tokens": config.front.kind != "tokens",
+        f"its head is for {h.kind}, not for tokens": h.kind != "language-model",
         f"its norm is {config.norm.kind}": config.norm.kind not in ("layer", "rms"),
         "its final norms are not where its norm placement puts them": config.norm.final
         not in (None, config.norm.place == "pre"),
