@@ -22,7 +22,7 @@ def test_what_is_no_size_is_refused(value):
 def test_a_key_that_nobody_asked_for_may_change_the_mathematics():
     keys = Keys({"model_type": "bert", "hidden_size": 8, "rope_twist": 3, "torch_dtype": "float16"})
     keys.size("hidden_size")
-    with pytest.raises(ValueError, match="rope_twist, which this reader of bert does not know"):
+    with pytest.raises(ValueError, match="rope_twist, which the reader for bert does not know"):
         keys.finish()
 
 

@@ -46,7 +46,7 @@ def test_waves_in_the_file_follow_from_the_configuration(tmp_path):
     [
         ("rotary_base", 0.0, "rotary_base must be above 0, not 0.0"),
         ("rotary_base", float("nan"), "rotary_base must be a number, not nan"),
-        ("rotary_dim", 3, "turns only a part of each head"),
+        ("rotary_dim", 3, "rotates only a part of each head"),
         ("scale_embeddings", 3, "embeddings are scaled by 3, and only"),
         ("encoder/num_heads", 0, "encoder/num_heads must be a whole number of at least 1, not 0"),
         ("encoder/activation", 99, "activation is 0, and only 99|activation has the number 99"),

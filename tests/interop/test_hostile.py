@@ -175,9 +175,9 @@ CASES = {
     "config is no object": (raw("config.json", b"[1, 2]"), "must hold a JSON object"),
     "config is not UTF-8": (raw("config.json", b'{"a": "\xff"}'), "is not valid JSON"),
     "config nested too deep": (raw("config.json", b"[" * 100_000), "is not valid JSON"),
-    "config asks for remote code": (config(auto_map={"AutoModel": "evil.Model"}), "never runs anybody's code"),
+    "config asks for remote code": (config(auto_map={"AutoModel": "evil.Model"}), "never runs code from a folder"),
     "config is quantised": (config(quantization_config={"bits": 4}), "quantization_config"),
-    "unknown family": (config(model_type="os.system"), "'os.system' is not a family"),
+    "unknown family": (config(model_type="os.system"), "'os.system' is not a known family"),
     "unknown head": (config(architectures=["BertForEvil"]), "BertForEvil"),
     "unknown key": (config(attention_sinks=4), "attention_sinks"),
     "a size that is missing": (config(hidden_size=None), "no hidden_size"),
@@ -217,7 +217,7 @@ CASES = {
         index(lambda names: dict.fromkeys(names[1:], "model-00001-of-00001.safetensors")),
         "do not agree on",
     ),
-    "zip bomb": (arrays(bomb), "unfolds to"),
+    "zip bomb": (arrays(bomb), "decompresses to"),
     "arrays of objects": (arrays(objects), "Python objects"),
     "an array shorter than it says": (arrays(lying_header), "shorter than its header says"),
     "an archive that is none": (arrays(lambda path: path.write_bytes(b"PK\x03\x04 no")), "cannot be read"),
@@ -244,7 +244,7 @@ CASES = {
                 pre_tokenizer={"type": "Split", "pattern": {"Regex": "("}, "behavior": "Isolated", "invert": False}
             )
         ),
-        "does not take it",
+        "refuses it",
     ),
     "tokenizer with more words than the model": (
         tokenizer(lambda t: t["model"]["vocab"].update({f"w{n}": 20 + n for n in range(9)})),
@@ -280,11 +280,11 @@ CASES = {
     "a stretch that is a word": (rope(rope_type="linear", factor="x"), "factor of a linear scaling .* not 'x'"),
     "tokenizer with a poisoned normaliser": (
         tokenizer(lambda t: t.update(normalizer={"type": "Precompiled", "precompiled_charsmap": "AAAA"})),
-        "does not take it",
+        "refuses it",
     ),
     "tokenizer that asks for code": (
         raw("tokenizer_config.json", b'{"auto_map": {"AutoTokenizer": ["evil.T", null]}}'),
-        "auto_map asks for code",
+        "auto_map asks to run its own code",
     ),
     "labels that are no names": (config(id2label={"x": "y"}, architectures=["BertForTokenClassification"]), "id2label"),
 }

@@ -41,7 +41,7 @@ _TOLERANCE = 1e-4  # of the largest value, or of 1: two float32 programs that su
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
-    """The outcome. layers: the largest difference at each layer's output; greedy: a word for each of the five texts.
+    """The outcome. layers: the largest difference at each layer's output; greedy: one verdict per text.
 
     fault: what is wrong with the model, if something is.
     """
@@ -87,7 +87,7 @@ def certify(bundle: Bundle, source: Path) -> Certificate:
             return _compare(bundle, source)
     except _DisagreementError as difference:
         return Certificate(checked=True, fault=str(difference))
-    except Exception as error:  # whatever their program does not like is their verdict, not a failed import
+    except Exception as error:  # a folder that their program cannot open is not a failed import
         return _unchecked(bundle, f"transformers could not run it ({_line(error)})")
 
 
@@ -161,7 +161,7 @@ class _Inputs:
         return model(**given, output_hidden_states=True)
 
     def output_keep(self, config: ModelConfig) -> Tensor | None:
-        """Which places of the output are real ones."""
+        """Which positions of the output are not padding."""
         if config.head.kind == "class":
             return None
         return self.keep if self.target is None else self.target_keep
@@ -201,9 +201,9 @@ def _inputs(bundle: Bundle, theirs: Any) -> _Inputs:
 
 
 def _rows(bundle: Bundle, generator: torch.Generator, pad: int | None) -> tuple[Tensor, Tensor]:
-    """The five texts as ids, or rows of chance where there is no vocabulary; padded on the right.
+    """The five texts as ids, or random ids where there is no vocabulary; padded on the right.
 
-    Padding must be their own: some of their models find the end of a text by it.
+    The padding id must be theirs: some of their models find the end of a text by it.
     """
     pad, longest = pad or 0, min(_LONGEST, bundle.config.max_len)
     if bundle.tokenizer is not None:
@@ -219,7 +219,7 @@ def _rows(bundle: Bundle, generator: torch.Generator, pad: int | None) -> tuple[
 
 
 def _pairs(config: ModelConfig, reference: Any, inputs: _Inputs) -> Iterator[tuple[str, Tensor, Tensor | None]]:
-    """Our name for each state that the reference returns, the state, and which places are real."""
+    """Our name for each state that the reference returns, the state, and which positions are not padding."""
     if config.shape == "encoder-decoder":
         stacks = (
             ("encoder", reference.encoder_hidden_states, config.layers, _encoder_keep(inputs)),
@@ -234,7 +234,7 @@ def _pairs(config: ModelConfig, reference: Any, inputs: _Inputs) -> Iterator[tup
             )
         yield f"{stack}.front.output", states[0], keep
         for layer in range(layers):
-            # They return the last one normalised, except of pictures.
+            # They return the last state after the final norm, except for pictures.
             last = layer == layers - 1 and config.norm.place == "pre" and config.front.kind != "patches"
             yield (f"{stack}.output" if last else f"{stack}.layers.{layer}.output"), states[layer + 1], keep
 
@@ -257,7 +257,7 @@ def _last(config: ModelConfig) -> int:
 def _greedy(
     config: ModelConfig, ours: nn.Module, theirs: Any, inputs: _Inputs, mine: Tensor, expected: Tensor
 ) -> tuple[bool, ...]:
-    """Whether each text gets the same words: continued token by token where the model writes, chosen where it reads."""
+    """Whether both programs choose the same tokens: in a greedy continuation, or by argmax if it only reads."""
     if config.head.kind == "states" or mine.shape[-1] == config.dim != config.vocab_size:
         return ()
     if config.shape == "encoder" or config.head.kind != "language-model":
@@ -265,7 +265,7 @@ def _greedy(
         keep = inputs.output_keep(config)
         if config.head.kind == "class":
             return tuple(choices.tolist())
-        if config.head.kind == "span":  # the best beginning and the best end, which never are padding
+        if config.head.kind == "span":  # the best start and the best end, never at padding
             starts = _best(mine, keep) == _best(expected, keep)
             return tuple(starts.all(-1).tolist())
         rows = choices if keep is None else choices | ~keep
@@ -274,7 +274,7 @@ def _greedy(
 
 
 def _best(logits: Tensor, keep: Tensor | None) -> Tensor:
-    """B T 2 -> B 2: the likeliest place of each."""
+    """B T 2 -> B 2: the likeliest start and end."""
     real = logits if keep is None else logits.masked_fill(~keep[..., None], -torch.inf)
     return real.argmax(1)
 
@@ -296,7 +296,7 @@ def _continued(config: ModelConfig, ours: nn.Module, theirs: Any, inputs: _Input
 
 
 def _write(model: Any, tokens: Tensor, source: Tensor | None, *, limit: int) -> list[int]:
-    """Go on greedily, by the whole sequence each time: slow, and nothing but argmax."""
+    """Continue greedily. The whole sequence is run each time: slow, but nothing except argmax is involved."""
     foreign = hasattr(model, "generation_config") or hasattr(model, "base_model_prefix")
     for _ in range(min(_GREEDY_STEPS, limit - tokens.size(1))):
         if source is None:
@@ -311,7 +311,7 @@ def _write(model: Any, tokens: Tensor, source: Tensor | None, *, limit: int) -> 
 
 
 def _tokens(transformers: Any, bundle: Bundle, folder: Path) -> tuple[bool, ...]:
-    """Whether their tokenizer cuts the five texts alike; nothing where they or we have none."""
+    """Whether their tokenizer gives the same ids for the five texts; empty if either side has no tokenizer."""
     if bundle.tokenizer is None:
         return ()
     try:
@@ -347,7 +347,7 @@ def _fault(compared: dict[str, _Gap]) -> str:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Their program reports on stderr what is no concern of ours."""
+    """Silence what their library prints on stderr."""
     reports = importlib.import_module("transformers.utils.logging")
     level = reports.get_verbosity()
     reports.set_verbosity_error()

@@ -1,8 +1,8 @@
 """A published config.json read key by key, so that none is overlooked.
 
-Whoever reads a family asks for every key that changes the mathematics. A size that is absent is an error; a choice that
+The reader of a family asks for every key that changes the result. A size that is absent is an error; a choice that
 is absent has the value that the published code gives it (`hf/defaults.py`), and is reported as assumed; a key that
-nobody asked for and that is not known to be harmless is refused by name.
+no reader asked for and that is not known to be harmless is refused by name.
 """
 
 import sys
@@ -39,9 +39,9 @@ HARMLESS = frozenset(
     )
 )  # fmt: skip
 
-# What makes a model another program's business altogether.
+# What no import supports.
 REFUSED = {
-    "auto_map": "asks for code of its own, and an import never runs anybody's code",
+    "auto_map": "asks to run its own code, and an import never runs code from a folder",
     "quantization_config": "says that the weights are quantised; import the full-precision model",
     "pruned_heads": "says that heads were removed from some layers, which no model here can have",
 }
@@ -86,7 +86,7 @@ class Keys:
         return named[0]
 
     def has(self, ending: str) -> bool:
-        """Whether the file has a tensor whose name ends so; where there is no file to ask, it does."""
+        """Whether the file has a tensor with this ending; True if there is no file to ask."""
         return self.tensors is None or any(name.endswith(ending) for name in self.tensors)
 
     def size(self, key: str, *others: str, most: int = MOST) -> int:
@@ -106,7 +106,7 @@ class Keys:
         return self._whole(first, found[first], most)
 
     def layers(self, key: str, *others: str) -> int:
-        """The number of layers: a size of a smaller kind."""
+        """The number of layers: a size with a lower limit."""
         return self.size(key, *others, most=MOST_LAYERS)
 
     def optional_size(self, key: str, most: int = MOST) -> int | None:
@@ -123,7 +123,7 @@ class Keys:
         return positive(self._take(key), f"{self.where}: {key}")
 
     def not_negative(self, key: str) -> float:
-        """A finite number that is 0 or more: what keeps a norm from dividing by zero, how far first weights spread."""
+        """A finite number that is 0 or more, such as an epsilon or a standard deviation."""
         value = self.number(key)
         if value < 0:
             raise ValueError(f"{self.where}: {key} must not be negative, but is {value!r}")
@@ -144,7 +144,7 @@ class Keys:
         return value
 
     def choice(self, key: str, known: Mapping[str, V]) -> V:
-        """Our word for theirs."""
+        """Our name for their value."""
         value = self._take(key)
         if not isinstance(value, str) or value not in known:
             raise ValueError(f"{self.where}: {key} is {shown(value)}; known are {', '.join(known)}")
@@ -166,7 +166,7 @@ class Keys:
         return value
 
     def must(self, key: str, *allowed: Any) -> None:
-        """A choice that no model here has otherwise.
+        """A setting that is supported with these values only.
 
         Absent, it has its published default; a key that the published code no longer knows may be absent. Null stands
         for a switch that is off, or for a default of null.
@@ -185,7 +185,7 @@ class Keys:
             raise ValueError(f"{self.where}: {given}, and only {expected} is supported")
 
     def padding(self) -> None:
-        """The row of the padding must be one of the table's, for the published code marks it there."""
+        """The id of the padding must be a row of the embedding table, where the published code marks it."""
         self._read.add("pad_token_id")
         number, rows = self.plain.get("pad_token_id", self.defaults["pad_token_id"]), self.size("vocab_size")
         if number is None:
@@ -197,23 +197,23 @@ class Keys:
             )
 
     def shape(self, ending: str, *expected: int) -> None:
-        """A tensor that follows from config.json, where the weights have it, must have the shape that follows."""
+        """If the weights have this tensor, which follows from config.json, it must have this shape."""
         for name, found in (self.tensors or {}).items():
             if name.endswith(ending) and tuple(found) != expected:
                 wanted, given = ("×".join(map(str, one)) for one in (expected, found))
                 raise ValueError(f"{self.where} asks for a table {name} of {wanted}, but the weights have {given}")
 
     def ignore(self, *keys: str) -> None:
-        """Keys of this family that change nothing of what we compute."""
+        """Keys of this family that do not change the result."""
         self._read.update(keys)
 
     def finish(self) -> None:
-        """Refuse what was not asked for: it may change the mathematics."""
+        """Refuse keys that no reader asked for: they may change the result."""
         unknown = sorted(key for key in self.plain if key not in self._read | HARMLESS)
         if unknown:
             raise ValueError(
-                f"{self.where} has {', '.join(unknown)}, which this reader of {self.model_type} does not "
-                "know and will not guess at"
+                f"{self.where} has {', '.join(unknown)}, which the reader for {self.model_type} does not "
+                "know; it may change the result, so the file is refused"
             )
 
     def _take(self, key: str) -> Any:
@@ -221,7 +221,7 @@ class Keys:
         if key in self.plain:
             return self.plain[key]
         value = self.defaults[key]
-        if value is not None:  # what is absent and has no value otherwise is no choice that anybody made
+        if value is not None:  # an absent key whose default is null is not an assumption worth reporting
             self.assumed[key] = value
         return value
 
@@ -250,7 +250,7 @@ def positive(value: Any, name: str) -> float:
 
 
 def shown(value: Any) -> str:
-    """A value from somebody else's file, short enough for a sentence."""
+    """A value from a foreign file, short enough for a sentence."""
     spelt = repr(value)
     return spelt if len(spelt) <= _LONGEST_SHOWN else f"{spelt[:_LONGEST_SHOWN]}…"
 

@@ -1,6 +1,6 @@
 """What a CTranslate2 model is, from the shapes and single numbers of its file: one of our configurations.
 
-Every number that the file has must be asked for, because every setting changes the mathematics.
+Every number in the file must be read or refused, because each of them may change the result.
 """
 
 import math
@@ -87,7 +87,9 @@ def _read_whisper(store: SplitArrays, plain: Mapping[str, Any]) -> tuple[ModelCo
     place, fixed = _places(file, facts, "encoder", heads)
     target_place, _ = _places(file, facts, "decoder", heads)
     if place.kind != "tensor2tensor" or target_place.kind != "learned":
-        raise ValueError(f"{file.path}: a Whisper has waves in its encoder and a table in its decoder, this one not")
+        raise ValueError(
+            f"{file.path}: Whisper has sinusoidal positions in its encoder and learned ones in its decoder"
+        )
     convolution = file.shapes.get("encoder/conv1/weight", ())
     if len(convolution) != 3:
         raise ValueError(f"{file.path} has no encoder/conv1/weight, which every Whisper begins with")
@@ -117,9 +119,9 @@ def _scales(file: ModelFile, facts: "_Facts", dim: int) -> tuple[bool, bool]:
     """Whether embeddings are multiplied by √dim, and outputs divided by it."""
     scale, shrink = facts.both("scale_embeddings", 1), facts.optional("decoder/scale_outputs")
     if shrink is not None and not math.isclose(shrink, dim**-0.5, rel_tol=1e-5):
-        raise ValueError(f"{file.path}: outputs are scaled by {shrink}, and only 1/√{dim} is known here")
+        raise ValueError(f"{file.path}: outputs are scaled by {shrink}, and only 1/√{dim} is supported")
     if not (scale in (0, 1) or math.isclose(scale, dim**0.5, rel_tol=1e-5)):
-        raise ValueError(f"{file.path}: embeddings are scaled by {scale}, and only √{dim} is known here")
+        raise ValueError(f"{file.path}: embeddings are scaled by {scale}, and only √{dim} is supported")
     # A whole number is a switch; a fraction is the scale itself, of which 1.0 changes nothing.
     return bool(scale) and not (file.is_fraction("encoder/scale_embeddings") and scale == 1), shrink is not None
 
@@ -128,7 +130,7 @@ READERS = {"TransformerSpec": _read_transformer, "WhisperSpec": _read_whisper}
 
 
 class _Facts:
-    """The single numbers of a file, each of which has to be asked for, as every setting changes the mathematics."""
+    """The single numbers of a file. Each has to be read, because each may change the result."""
 
     def __init__(self, file: ModelFile) -> None:
         self._file, self._asked = file, set[str]()
@@ -144,10 +146,10 @@ class _Facts:
         return found
 
     def must(self, name: str, value: float) -> None:
-        """One value is known here; what is absent has it."""
+        """One value is supported, and an absent setting has it."""
         found = self.optional(name)
         if found is not None and found != value:
-            raise ValueError(f"{self._file.path}: {name} is {found}, and only {value} is known here")
+            raise ValueError(f"{self._file.path}: {name} is {found}, and only {value} is supported")
 
     def both(self, name: str, default: int) -> float | int:
         """A number that encoder and decoder have in common."""
@@ -177,7 +179,7 @@ class _Facts:
 
 
 def _refuse(facts: _Facts) -> None:
-    """Settings that were not asked for: known to be without effect at their usual value, or refused by name."""
+    """The other settings: known to have no effect at their usual value, or refused by name."""
     for name in ("alibi", "alibi_use_positive_positions", "scale_alibi", "start_from_zero_embedding"):
         facts.must(f"decoder/{name}", 0)
     facts.optional("encoder/embeddings_merge")  # there is one table, so nothing is merged
@@ -186,7 +188,7 @@ def _refuse(facts: _Facts) -> None:
     for name in ("alignment_layer", "alignment_heads"):
         facts.optional(f"decoder/{name}")
     if strange := facts.left():
-        raise ValueError(f"{facts._file.path} has {strange[0]}, which is not known here and may change the numbers")
+        raise ValueError(f"{facts._file.path} has {strange[0]}, which is not known here and may change the result")
 
 
 def _places(file: ModelFile, facts: _Facts, stack: str, heads: int) -> tuple[PositionConfig, Fixed]:
@@ -219,9 +221,9 @@ def _rotary(facts: _Facts, stack: str) -> PositionConfig:
     interleave, base = facts.attention("rotary_interleave"), facts.attention_fraction("rotary_base", stack)
     kind = facts.attention("rotary_scaling_type")
     if kind not in (None, 0):
-        raise ValueError(f"{facts._file.path}: its rotary positions are scaled in a way that is not known here")
+        raise ValueError(f"{facts._file.path}: its rotary positions are scaled in a way that is not supported")
     if facts.attention("rotary_dim") not in (0, None):
-        raise ValueError(f"{facts._file.path}: it turns only a part of each head, which is not known here")
+        raise ValueError(f"{facts._file.path}: it rotates only a part of each head, which is not supported")
     return PositionConfig(
         kind="rotary",
         base=10_000.0 if base is None else positive(base, f"{facts._file.path}: rotary_base"),

@@ -1,6 +1,6 @@
-"""Files of somebody else's folder: each is checked for kind and size before it is read.
+"""Files of a foreign folder: each is checked for kind and size before it is read.
 
-A name such as config.json may be a pipe that never says a word, a link to an endless device, or a file larger than the
+A name such as config.json may be a pipe that never sends anything, a link to an endless device, or a file larger than
 memory. Only regular files are read, only up to a size that such a file can need, and every error names the file.
 """
 
@@ -15,7 +15,7 @@ _DIGITS = 4300  # of a whole number, which is where Python stops
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder that holds anything but files and folders: whoever opened it by name might wait forever."""
+    """Refuse a folder that holds anything but files and folders: opening a pipe could wait forever."""
     for entry in sorted(folder.iterdir()):
         if not entry.is_dir() and entry.exists():
             size_of(entry)
@@ -35,7 +35,7 @@ def size_of(path: Path) -> int:
 
 
 def open_binary(path: Path) -> BinaryIO:
-    """A regular file, opened for reading. What became a pipe meanwhile is not waited for."""
+    """A regular file, opened for reading. A file that became a pipe in the meantime does not block."""
     size_of(path)
     try:
         return os.fdopen(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)), "rb")
@@ -44,7 +44,7 @@ def open_binary(path: Path) -> BinaryIO:
 
 
 def read_bytes(path: Path, most: int = MOST_TEXT) -> bytes:
-    """A whole file of at most so many bytes. The size that the system reports is not believed: some say 0."""
+    """A whole file of at most so many bytes. The reported size is not trusted: files of the kernel report 0."""
     size = size_of(path)
     if size <= most:
         with open_binary(path) as file:
@@ -60,7 +60,7 @@ def read_text(path: Path) -> str:
     try:
         return read_bytes(path).decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8 at byte {error.start}; get it anew") from None
+        raise ValueError(f"{path} is not UTF-8 at byte {error.start}; download it again") from None
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def read_json(path: Path) -> dict[str, Any]:
         value = json.loads(data)
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"{path} is not valid JSON: {first_line(error)}") from None
-    except ValueError:  # the one that is left: Python does not turn endless digits into a number
+    except ValueError:  # the only other one: Python refuses numbers with too many digits
         raise ValueError(f"{path} has a number of more than {_DIGITS:,} digits; refused") from None
     if not isinstance(value, dict):
         raise ValueError(f"{path} must hold a JSON object, not {type(value).__name__}")

@@ -1,4 +1,4 @@
-"""CTranslate2's folders of Transformer and Whisper models, opened as ours.
+"""Import Transformer and Whisper models from CTranslate2's folders.
 
 What the arrays of the file say (`ctranslate2_arrays.py`) becomes a configuration (`ctranslate2_config.py`); names and a
 vocabulary are added here.
@@ -35,7 +35,7 @@ def read(folder: Path) -> Imported:
     """A folder that `ctranslate2` converted, or that our export wrote for it."""
     file = ModelFile(folder / "model.bin")
     if file.kind not in READERS:
-        raise ValueError(f"{file.path} holds a {file.kind}; read here are {' and '.join(READERS)}")
+        raise ValueError(f"{file.path} holds a {file.kind}; supported are {' and '.join(READERS)}")
     plain, store = read_json(folder / "config.json"), SplitArrays(file)
     config, fixed = READERS[file.kind](store, plain)
     model, aside = assemble(config, _names(config, store, fixed), store)
@@ -59,7 +59,7 @@ def read(folder: Path) -> Imported:
 
 
 def _names(config: ModelConfig, store: SplitArrays, fixed: Fixed) -> RenamingTable:
-    """Ours and theirs."""
+    """Our names and theirs."""
     slot = "before" if config.norm.place == "pre" else "after"
     layer = [
         *_attention("self_attn", "self_attention", slot, joined=True),
@@ -96,7 +96,7 @@ def _attention(ours: str, theirs: str, slot: str, *, joined: bool) -> list[Rule]
 
 
 def _copies(config: ModelConfig, store: SplitArrays, source_table: str) -> dict[str, str]:
-    """Arrays that the engine has at every place where they are used, and our model once."""
+    """Arrays that the engine stores wherever they are used, and our model stores once."""
     source = f"encoder.{source_table}.weight"
     target, output = "decoder.embeddings.weight", "decoder.projection.weight"
     tied = {"all": {target: source, output: source}, "inputs": {target: source}, "output": {output: target}, "none": {}}
@@ -110,7 +110,7 @@ def _copies(config: ModelConfig, store: SplitArrays, source_table: str) -> dict[
 def _tokenizers(
     folder: Path, plain: Mapping[str, Any], config: ModelConfig
 ) -> tuple[Tokenizer | None, Tokenizer | None, tuple[str, ...]]:
-    """What the folder reads text with. The engine itself takes pieces, so many folders have nothing for that."""
+    """The tokenizers of the folder. The engine itself takes pieces, so many folders have none."""
     if "model" in plain:  # our own export
         for name in ("tokenizer.json", "target_tokenizer.json"):
             if (folder / name).is_file():
@@ -120,14 +120,14 @@ def _tokenizers(
     if (folder / "tokenizer.json").is_file():
         spelt = {key: plain[key] for key in ("bos_token", "eos_token", "unk_token") if isinstance(plain.get(key), str)}
         return tokenizer_files.from_definition(folder / "tokenizer.json", config.family, spelt), None, ()
-    return None, None, ("the folder has pieces but no tokenizer to cut text into them, so the model reads ids",)
+    return None, None, ("the folder has pieces but no tokenizer that splits text into them, so the model reads ids",)
 
 
 _TEXT_DEFAULTS = {"bos_token": "<s>", "eos_token": "</s>", "add_source_bos": False, "add_source_eos": False}
 
 
 def _markers(plain: Mapping[str, Any], config: ModelConfig, source: Tokenizer, target: Tokenizer) -> Markers | None:
-    """Which ids stand around a text, as config.json says it."""
+    """Which ids are put around a text, from config.json."""
     if "model" in plain:
         given = plain.get("preprocessing", plain).get("markers")
         return (

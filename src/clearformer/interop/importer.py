@@ -1,6 +1,6 @@
 """From a published checkpoint to one of our model folders: read, compare, rename, build, check.
 
-Nothing is written until everything has been read and has fitted; nobody's code is run.
+Nothing is written until everything has been read and fits; no code from the checkpoint is run.
 """
 
 import logging
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 def import_checkpoint(
     source: Path | str, out: Path | str, family: str | None = None, *, split: str | None = None
 ) -> Bundle:
-    """Bring a checkpoint over into a model folder `out`, and say in its provenance how well it agrees.
+    """Import a checkpoint into a model folder `out`; its provenance says how well it agrees with the published program.
 
     split: where vocab.txt lists whole tokens, the pattern that finds them in a text.
     """
@@ -36,7 +36,7 @@ def import_checkpoint(
     for key, value in found.assumed.items():
         log.info("%s: %s is not there; the published code takes %r", source, key, value)
     for name, reason in found.aside.items():
-        log.info("%s: %s is left aside: %s", source, name, reason)
+        log.info("%s: %s is not used: %s", source, name, reason)
     for note in found.notes:
         log.info("%s: %s", source, note)
     certificate = certificates.certify(found.bundle, source)
@@ -55,7 +55,7 @@ def import_checkpoint(
 
 
 def read_checkpoint(source: Path, family: str | None = None, *, split: str | None = None) -> Imported:
-    """Open a checkpoint of any format that is known here."""
+    """Open a checkpoint of any supported format."""
     from clearformer.interop import from_ctranslate2, gguf
 
     if source.is_dir():
@@ -111,5 +111,5 @@ def _provenance(folder: Path, plain: Mapping[str, Any], family: str | None) -> d
 
 
 def _placed(sentence: str, folder: Path) -> str:
-    """Errors name the folder, whether or not they began with it."""
+    """The sentence, with the folder in front if it does not name it."""
     return sentence if str(folder) in sentence else f"{folder}: {sentence}"

@@ -1,6 +1,6 @@
-"""Small trained models in formats of their own: llama2.c's two files, and OpenNMT's arrays with a description.
+"""Small models in special formats: llama2.c's two files, and OpenNMT's arrays with a description.
 
-Both are read by what their files say; nothing is taken from a name alone.
+Both are recognised by the contents of their files, not by a name alone.
 """
 
 import re
@@ -56,7 +56,7 @@ _HEADER = struct.Struct("<7i")  # dim, hidden_dim, layers, heads, kv_heads, voca
 
 
 def read_llama2c(folder: Path) -> Imported:
-    """A model of llama2.c: seven numbers and then all weights, part by part, every layer of a part in a row."""
+    """A model of llama2.c: seven numbers, then all weights, part by part, the layers of a part one after another."""
     files = _llama2c_files(folder)
     assert files is not None
     weights, vocabulary = files
@@ -112,7 +112,7 @@ def _header(path: Path) -> tuple[int, ...]:
     with open_binary(path) as file:
         start = file.read(_HEADER.size)
     if len(start) < _HEADER.size:
-        raise ValueError(f"{path} is shorter than a header; get it anew")
+        raise ValueError(f"{path} is shorter than a header; download it again")
     numbers = _HEADER.unpack(start)
     dim, _, layers, heads, kv_heads, vocab, _ = numbers
     sensible = all(0 < abs(number) <= 1 << 24 for number in numbers) and layers <= 512
@@ -122,7 +122,7 @@ def _header(path: Path) -> tuple[int, ...]:
 
 
 def _llama2c_parts(config: ModelConfig) -> list[tuple[str, int, Shape]]:
-    """Each part of the file: its name, how many layers it has in a row (0: none), and the shape of one."""
+    """Each part of the file: its name, how many layers it has (0: it is not per layer), and the shape of one."""
     dim, hidden, layers = config.dim, config.hidden_dim, config.layers
     heads = config.attention
     width = dim // heads.heads
@@ -158,7 +158,7 @@ class _Parts:
                 self.shapes[label], self._place[label] = shape, place
                 place += 4 * int(np.prod(shape))
         if place != size_of(path):
-            raise ValueError(f"{path} has {size_of(path):,} bytes, but its sizes ask for {place:,}; get it anew")
+            raise ValueError(f"{path} has {size_of(path):,} bytes, but its sizes ask for {place:,}; download it again")
 
     def read(self, name: str) -> Tensor:
         shape = self.shapes[name]
@@ -169,16 +169,16 @@ class _Parts:
 
 
 def _llama2c_tokenizer(path: Path, size: int) -> Tokenizer:
-    """Pieces with their scores: SentencePiece's BPE, with spaces written as themselves."""
+    """Pieces with their scores: SentencePiece's BPE, but with plain spaces."""
     data = read_bytes(path)
     pieces, place = [], 4  # the length of the longest piece comes first
     for number in range(size):
         if place + 8 > len(data):
-            raise ValueError(f"{path} ends at piece {number} of {size}; get it anew")
+            raise ValueError(f"{path} ends at piece {number} of {size}; download it again")
         score, length = struct.unpack_from("<fi", data, place)
         text = data[place + 8 : place + 8 + length] if length >= 0 else b""
         if len(text) != length:
-            raise ValueError(f"{path} ends inside piece {number}; get it anew")
+            raise ValueError(f"{path} ends inside piece {number}; download it again")
         place += 8 + length
         pieces.append(_llama2c_piece(number, text.decode("utf-8"), score))
     proto = Proto(
@@ -257,7 +257,7 @@ _OPENNMT = {
 
 
 class Slashed:
-    """A store whose names are paths: dots in their place, and a layer's number by itself."""
+    """A store whose names are paths, under dotted names with the layer number as a separate part."""
 
     def __init__(self, store: Arrays) -> None:
         self._store = store
@@ -297,11 +297,11 @@ def _opennmt_names() -> RenamingTable:
 
 
 def _characters(path: Path) -> Tokenizer:
-    """One piece a line; the unknown has the number behind the last line."""
+    """One piece per line; the unknown piece has the number after the last line."""
     pieces = read_text(path).removesuffix("\n").split("\n")
     numbered = {piece: number for number, piece in enumerate([*pieces, "<unk>"])}
     if len(numbered) != len(pieces) + 1 or any(len(piece) > 1 for piece in pieces[3:]):
-        raise ValueError(f"{path} does not list single characters, each once")
+        raise ValueError(f"{path} does not list different single characters")
     special = SpecialTokens(pad="<blank>", bos="<s>", eos="</s>", unk="<unk>")
     engine = tokenizers.Tokenizer(models.BPE(vocab=numbered, merges=[], unk_token="<unk>"))
     engine.decoder = decoders.Fuse()

@@ -1,4 +1,4 @@
-"""Which piece of a published vocabulary begins a text, ends it, fills it up, hides a word."""
+"""Which pieces of a published vocabulary are special: start, end, padding, mask."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -37,7 +37,7 @@ SPELT |= {"distilbert": SPELT["bert"], "bart": SPELT["roberta"], "whisper": SPEL
 
 
 def special_pieces(engine: tokenizers.Tokenizer, family: str, facts: Mapping[str, Any]) -> SpecialTokens:
-    """How each role is spelt: as the folder says, or as the family has it; a role without a piece is left out."""
+    """The piece for each role: as the folder says, or as usual in the family. Roles without a piece are left out."""
     spelt: dict[str, str] = {}
     for role in ROLES:
         value = facts.get(f"{role}_token", SPELT.get(family, {}).get(role))

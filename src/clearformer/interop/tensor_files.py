@@ -1,4 +1,4 @@
-"""Files of weights, opened without running anybody's code: safetensors, whole or in shards, and NumPy's npz.
+"""Files of weights, opened without running code from them: safetensors, whole or in shards, and NumPy's npz.
 
 Names and shapes are known before a number is read, so a file that does not fit costs no memory. Pickled files (.bin,
 .pt) are never opened in this process: `torch_files` converts them first.
@@ -23,16 +23,16 @@ from clearformer.interop.renaming import Shape, Store
 WHOLE, INDEX, ARRAYS = "model.safetensors", "model.safetensors.index.json", "weights.npz"
 PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt")
 
-# Trained numbers hardly compress: a file that unfolds to more than this many times its size holds something else.
+# Trained numbers hardly compress: a file that decompresses to more than this many times its size holds something else.
 _UNFOLDS = 2
 _SLACK = 1 << 20  # of small biases and headers
 
 
 @contextmanager
 def open_weights(folder: Path) -> Iterator[Store]:
-    """The weights of a folder, in whichever of the formats it has them.
+    """The weights of a folder, in any of the supported formats.
 
-    A pickle is converted by a process of its own that can do nothing else; what it wrote is gone when the block ends.
+    A pickle is converted by a separate process that can do nothing else; the result is deleted when the block ends.
     """
     if _has_plain_weights(folder):
         yield _open(folder)
@@ -73,7 +73,9 @@ class Safetensors:
                 opened: Any = safe_open(path, framework="pt")
                 found = {name: tuple(opened.get_slice(name).get_shape()) for name in opened.keys()}  # noqa: SIM118
             except (SafetensorError, OSError, ValueError) as error:
-                raise ValueError(f"{path} is not a whole safetensors file ({first_line(error)}); get it anew") from None
+                raise ValueError(
+                    f"{path} is not a whole safetensors file ({first_line(error)}); download it again"
+                ) from None
             twice = self.shapes.keys() & found.keys()
             if twice:
                 raise ValueError(f"{path} has {min(twice)} a second time; the shards do not belong together")
@@ -102,23 +104,23 @@ class Arrays:
                 members = archive.infolist()
                 total = sum(member.file_size for member in members)
                 if total > _UNFOLDS * size + _SLACK:
-                    raise ValueError(f"unfolds to {total:,} bytes, which weights do not")
+                    raise ValueError(f"decompresses to {total:,} bytes, which weights never do")
                 for member in members:
                     self.shapes[member.filename.removesuffix(".npy")] = _header(archive, member)
         except (zipfile.BadZipFile, ValueError, OSError, EOFError) as error:
-            raise ValueError(f"{path} cannot be read: {first_line(error)}; get it anew") from None
+            raise ValueError(f"{path} cannot be read: {first_line(error)}; download it again") from None
 
     def read(self, name: str) -> Tensor:
         try:
             with np.load(self._path, allow_pickle=False) as arrays:
                 array = arrays[name]
         except (zipfile.BadZipFile, ValueError, OSError, EOFError) as error:
-            raise ValueError(f"{self._path}: {name} cannot be read ({first_line(error)}); get it anew") from None
+            raise ValueError(f"{self._path}: {name} cannot be read ({first_line(error)}); download it again") from None
         return torch.from_numpy(np.asarray(array, order="C"))
 
 
 class Renamed:
-    """A store under other names: the words that older files used, and the prefix that some leave out."""
+    """A store under other names: for old spellings, and for prefixes that some files leave out."""
 
     def __init__(self, store: Store, names: Mapping[str, str]) -> None:
         """names: the new name of each tensor, with the one that it has in the file."""
@@ -130,7 +132,7 @@ class Renamed:
 
 
 def aligned(store: Store, wanted: set[str], prefix: str) -> Store:
-    """The store with names as the family's table spells them, where only an old spelling or the prefix differs.
+    """The store with the names of the family's table, where only an old spelling or the prefix differs.
 
     Files of a model with a head often leave the prefix out, those of a model without one often have it.
     """
@@ -149,19 +151,19 @@ def _shards(folder: Path) -> Safetensors:
     index = folder / INDEX
     placed = read_json(index).get("weight_map")
     if not isinstance(placed, dict) or not placed or not all(isinstance(file, str) for file in placed.values()):
-        raise ValueError(f"{index} has no weight_map from tensors to files; get it anew")
+        raise ValueError(f"{index} has no weight_map from tensors to files; download it again")
     files = sorted(set(placed.values()))
     for file in files:
         if file != Path(file).name or "\\" in file or "\0" in file or not file.endswith(".safetensors"):
             raise ValueError(f"{index} names {file!r}, which is not a safetensors file of this folder; refused")
         if not (folder / file).is_file():
-            raise ValueError(f"{folder / file} is missing, but {INDEX} names it; get the folder anew")
+            raise ValueError(f"{folder / file} is missing, but {INDEX} names it; download the folder again")
     store = Safetensors({file: folder / file for file in files})
     for file in files:
         promised = {name for name, home in placed.items() if home == file}
         wrong = sorted(promised ^ store.names_in(file))
         if wrong:
-            raise ValueError(f"{index} and {file} do not agree on {wrong[0]}; get the folder anew")
+            raise ValueError(f"{index} and {file} do not agree on {wrong[0]}; download the folder again")
     return store
 
 

@@ -1,7 +1,7 @@
 """Our model folders for Hugging Face's library: `AutoModel….from_pretrained` opens what is written here.
 
-The table that an import reads is read backwards. Whether a model can be said in a family's words at all is decided by
-saying it and reading it back: what does not return is named, and nothing is written.
+The table of names that an import uses is used backwards. Whether a family can express a model is decided by writing its
+config.json and reading it back: what does not come back is named, and nothing is written.
 """
 
 import json
@@ -26,7 +26,7 @@ from clearformer.model.weights import weights_of
 from clearformer.text.special import ROLES
 from clearformer.text.tokenizer import Tokenizer
 
-# Our family, their word for it, and how their classes begin.
+# Our family, their model type, and the prefix of their class names.
 WORDS = {
     "bert": ("bert", "Bert"),
     "roberta": ("roberta", "Roberta"),
@@ -60,7 +60,7 @@ def export(folder: Path, out: Path) -> None:
 
 
 def prepared(found: Bundle) -> tuple[ModelConfig, dict[str, Tensor]]:
-    """Configuration and weights in the shape of the family that they will be; refuses what has none."""
+    """Configuration and weights as the target family has them; refuses a model that no family can express."""
     config, weights = found.config, weights_of(found.model)
     if config.family not in WORDS:
         raise ValueError(
@@ -130,7 +130,7 @@ def _present(config: ModelConfig) -> dict[str, Shape]:
 
 
 def _essence(config: ModelConfig) -> dict[str, Any]:
-    """What decides the numbers that a model computes, by dotted key: nothing of training, and nothing left implicit."""
+    """What decides the result of a model, by dotted key: no training settings, and every default filled in."""
     heads = config.attention
     width = heads.head_dim or config.dim // heads.heads
     spelt = replace(
@@ -175,25 +175,25 @@ def _markers(found: Bundle) -> Markers | None:
 
 
 def _ids(found: Bundle) -> dict[str, Any]:
-    """The numbers of the special tokens, for config.json."""
+    """The ids of the special tokens, for config.json."""
     tokenizer = found.target_tokenizer or found.tokenizer
-    if tokenizer is None:  # theirs have defaults that lie outside a small vocabulary
+    if tokenizer is None:  # their defaults may lie outside a small vocabulary
         writes = found.config.shape == "encoder-decoder"
         return {"pad_token_id": 0} | ({"decoder_start_token_id": 0} if writes else {}) if _reads(found.config) else {}
     ids: dict[str, Any] = {f"{role}_token_id": tokenizer.special_ids.get(role) for role in ("pad", "bos", "eos")}
-    if found.config.family == "roberta":  # there the padding's number is part of the model, and already written
+    if found.config.family == "roberta":  # there the padding id is part of the model, and already written
         del ids["pad_token_id"]
     markers = _markers(found)
     return ids if markers is None else ids | {"decoder_start_token_id": markers.start}
 
 
 def _reads(config: ModelConfig) -> bool:
-    """Whether it reads or writes tokens and leaves their padding open."""
+    """Whether it has a vocabulary and its padding id is not part of the model."""
     return config.vocab_size > 0 and config.family != "roberta"
 
 
 def _write_texts(aside: Path, found: Bundle) -> None:
-    """The vocabulary, and how text is generated: with the ids that our own search never says forbidden too."""
+    """The vocabulary and the generation settings, which forbid the ids that our own search never produces."""
     if found.tokenizer is None:
         return
     target = found.target_tokenizer or found.tokenizer
@@ -228,7 +228,7 @@ def _write_texts(aside: Path, found: Bundle) -> None:
 
 
 def _write_tokenizer(path: Path, tokenizer: Tokenizer, markers: Markers | None) -> None:
-    """tokenizer.json; around a source stand the markers that the model was trained with."""
+    """tokenizer.json; it puts the markers around a source that the model was trained with."""
     tokenizer.save(path)
     if markers is None:
         return

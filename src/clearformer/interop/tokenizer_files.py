@@ -1,8 +1,8 @@
-"""A tokenizer.json of the `tokenizers` library, from elsewhere: checked, tried in a process of its own, then opened.
+"""A foreign tokenizer.json of the `tokenizers` library: checked, tried in a separate process, then opened.
 
-The library builds whatever the file describes. An id of two thousand million asks for as many places, and ten
-replacements of a letter by ten letters make a word of a gigabyte; either ends the process that opens the file. What can
-be seen in the file is refused at once, and the rest is left to `tokenizer_probe.py`, which has bounded memory and time.
+The library builds whatever the file describes. An id of two billion makes it allocate as many entries, and ten
+replacements of a letter by ten letters turn it into gigabytes; either ends the process that opens the file. What can be
+seen in the file is refused at once, and `tokenizer_probe.py` tries the rest with bounded memory and time.
 """
 
 import json
@@ -26,7 +26,7 @@ KINDS: dict[str, Kind] = {"BPE": "bpe", "WordPiece": "wordpiece", "Unigram": "un
 PROGRAM = Path(__file__).parent / "tokenizer_probe.py"
 _MOST_IDS = 1 << 24
 _MOST_GROWTH = 1000  # times that all replacements together may lengthen a text; published vocabularies stay below ten
-_MEMORY, _SECONDS = 1 << 30, 20  # for the probe of a small file; larger ones have more
+_MEMORY, _SECONDS = 1 << 30, 20  # for a small file; larger ones get more
 _TEXTS = (
     "Two dogs play in the snow.",
     "他在河边看见一只白色的鸟。",
@@ -55,7 +55,7 @@ def checked(path: Path) -> tuple[Kind, str]:
         check_patterns(definition)
         _check_ids(definition)
         _check_growth(definition)
-        # What a batch is cut and filled to is the caller's choice and no property of the vocabulary.
+        # Truncation and padding are the caller's choice, not a property of the vocabulary.
         definition["truncation"] = definition["padding"] = None
         spelt = json.dumps(definition, ensure_ascii=False)
         _try(spelt, [*_TEXTS, *(pattern * 9 for pattern, _ in _replacements(definition) if pattern)])
@@ -75,7 +75,7 @@ def _model_type(definition: Mapping[str, Any]) -> str:
 
 
 def _check_ids(definition: Mapping[str, Any]) -> None:
-    """The library keeps a place for every number up to the largest."""
+    """The library allocates an entry for every number up to the largest."""
     vocabulary, added = definition["model"]["vocab"], definition.get("added_tokens") or []
     numbers = list(vocabulary.values()) if isinstance(vocabulary, Mapping) else []
     numbers += [token.get("id") for token in added if isinstance(token, Mapping)]
@@ -111,7 +111,7 @@ def _replacements(value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _try(spelt: str, texts: list[str]) -> None:
-    """Open the definition and cut texts with it in a process whose memory and time are bounded by its size."""
+    """Open the definition and encode texts in a process whose memory and time are bounded by its size."""
     size = len(spelt.encode("utf-8"))
     memory, seconds = _MEMORY + 64 * size, _SECONDS + (size >> 20)
     with tempfile.TemporaryDirectory(prefix="clearformer-") as aside:
@@ -133,5 +133,5 @@ def _try(spelt: str, texts: list[str]) -> None:
     if done.returncode:
         said = done.stderr.strip().splitlines()
         if done.returncode == 1 and said:
-            raise ValueError(f"the tokenizers library does not take it ({said[-1][:200]})")
+            raise ValueError(f"the tokenizers library refuses it ({said[-1][:200]})")
         raise ValueError("it takes more memory or time than a vocabulary of its size can need")

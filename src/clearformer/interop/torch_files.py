@@ -1,7 +1,7 @@
 """Files that `torch.save` wrote (.bin, .pt), never opened in this process.
 
-Loading one with PyTorch's own function may run whatever its writer wanted. `unpickle.py`, a program of its own in a
-process that can do nothing else, takes the tensors out and writes them as safetensors, which hold numbers only.
+Loading one with PyTorch's own function may run any code. `unpickle.py`, a separate program in a process that can do
+nothing else, extracts the tensors and writes them as safetensors, which hold numbers only.
 """
 
 import shutil
@@ -14,7 +14,7 @@ from pathlib import Path
 from clearformer.interop.foreign_files import open_binary, read_json, size_of
 
 PROGRAM = Path(__file__).parent / "unpickle.py"
-_SECONDS = 60  # for a file of no size; larger ones have more
+_SECONDS = 60  # for a small file; larger ones get more
 
 
 def can_read(path: Path) -> bool:
@@ -62,7 +62,7 @@ def _run(arguments: Sequence[str], source: Path, seconds: int, folder: str) -> N
 def _parts(index: Path) -> list[Path]:
     placed = read_json(index).get("weight_map")
     if not isinstance(placed, dict) or not placed or not all(isinstance(file, str) for file in placed.values()):
-        raise ValueError(f"{index} has no weight_map from tensors to files; get it anew")
+        raise ValueError(f"{index} has no weight_map from tensors to files; download it again")
     files = sorted(set(placed.values()))
     for file in files:
         if file != Path(file).name or "\\" in file or "\0" in file or not file.endswith(".bin"):

@@ -1,6 +1,6 @@
-"""A program of its own: the tensors of a file that `torch.save` wrote, as safetensors. `torch_files` runs it.
+"""A separate program: the tensors of a file that `torch.save` wrote, as safetensors. `torch_files` runs it.
 
-Such a file is a little program for a stack machine, which may call any function by name. The machine below has no way
+Such a file is a small program for a stack machine, which may call any function by name. The machine below has no way
 to call anything: it knows dictionaries, lists, numbers, texts and the one shape in which a tensor is described, and
 stops at the first word beyond them. In case the machine has a mistake, it runs in a process that has first given up the
 network, other processes, and more memory, time and disk than a file of this size can need. It is one file, because it
@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-# Storage classes of PyTorch: their word in safetensors, bytes per number, and how memoryview cuts them.
+# Storage classes of PyTorch: the type in safetensors, bytes per number, and the format for memoryview.
 KINDS = {
     "FloatStorage": ("F32", 4, "I"), "DoubleStorage": ("F64", 8, "Q"), "HalfStorage": ("F16", 2, "H"),
     "BFloat16Storage": ("BF16", 2, "H"), "LongStorage": ("I64", 8, "Q"), "IntStorage": ("I32", 4, "I"),
@@ -76,7 +76,7 @@ class Machine:
         self.memo: dict[int, Any] = {}
 
     def run(self, stream: BinaryIO) -> Any:
-        """What one description builds. The stream is left behind its last word."""
+        """What one pickle builds. The stream is left after its last instruction."""
         try:
             for operation, argument, _ in pickletools.genops(stream):
                 if operation.name == "STOP":
@@ -87,7 +87,7 @@ class Machine:
         raise RefusedPickle("its description of the tensors has no end")
 
     def do(self, name: str, argument: Any) -> None:
-        """One word of the description."""
+        """One instruction."""
         if name in PUSHED:
             self.stack.append(argument)
         elif name in CONSTANTS:
@@ -155,11 +155,11 @@ class Machine:
         if not isinstance(kind, Name) or kind.module != "torch" or kind.word not in KINDS:
             raise RefusedPickle(f"it has a storage of the unknown kind {getattr(kind, 'word', kind)!r}")
         if any(view) or not isinstance(count, int) or count < 0:
-            raise RefusedPickle("it has a storage that is a view of another, or of no sensible size")
+            raise RefusedPickle("it has a storage that is a view of another, or of an invalid size")
         self.stack.append(Storage(kind.word, str(key), count))
 
     def attributes(self, _: Any) -> None:
-        """State dictionaries carry a note on their version, which weights do not need."""
+        """State dictionaries carry their version, which weights do not need."""
         self.stack.pop()
         if not isinstance(self.stack[-1], dict):
             raise RefusedPickle("it changes the inside of an object")
@@ -212,14 +212,14 @@ def tensor(storage: Any, offset: Any, shape: Any, strides: Any, *_: Any) -> Tens
 
 
 def _zipped(path: Path) -> tuple[Any, Fetch]:
-    """Since 2020: an archive with the description and a member a storage, none of them compressed."""
+    """Since 2020: an archive with the pickle and one member per storage, none of them compressed."""
     try:
         archive = zipfile.ZipFile(path)
         members = {member.filename: member for member in archive.infolist()}
     except (zipfile.BadZipFile, ValueError, OverflowError, NotImplementedError) as error:
         raise RefusedPickle(f"it is not a whole archive ({error})") from None
     if sum(member.file_size for member in members.values()) > path.stat().st_size:
-        raise RefusedPickle("it unfolds to more than its own size, which weights do not")
+        raise RefusedPickle("it decompresses to more than its own size, which weights never do")
     if any(member.compress_type != zipfile.ZIP_STORED for member in members.values()):
         raise RefusedPickle("it is compressed, which PyTorch never does")
     described = [name for name in members if name.count("/") == 1 and name.endswith("/data.pkl")]
@@ -236,19 +236,19 @@ def _zipped(path: Path) -> tuple[Any, Fetch]:
             raise RefusedPickle(f"{name} in it is damaged ({error})") from None
 
     if f"{root}byteorder" in members and read(f"{root}byteorder") != b"little":
-        raise RefusedPickle("its numbers were written by another kind of computer")
+        raise RefusedPickle("its numbers are big-endian, which is not supported")
     found = Machine().run(io.BytesIO(read(described[0])))
     return found, lambda storage: _numbers(storage, memoryview(read(f"{root}data/{storage.key}")))
 
 
 def _plain(path: Path) -> tuple[Any, Fetch]:
-    """Before 2020: a few descriptions one after another, then every storage with its length in front."""
+    """Before 2020: several pickles one after another, then every storage, preceded by its length."""
     with path.open("rb") as file:
         if os.fstat(file.fileno()).st_size == 0:
             raise RefusedPickle("it is empty")
         if (Machine().run(file), Machine().run(file)) != (MAGIC, PROTOCOL):
             raise RefusedPickle("it is not a file of tensors")
-        Machine().run(file)  # a note on the machine that wrote it
+        Machine().run(file)  # facts about the machine that wrote it
         found, keys = Machine().run(file), Machine().run(file)
         if not isinstance(keys, list):
             raise RefusedPickle("it has no list of its storages")
@@ -338,7 +338,7 @@ def rows(one: Tensor, numbers: memoryview) -> Iterator[bytes]:
 
 
 def give_up(size: int) -> None:
-    """Bound memory, time and disk by the size of the file, and lock what a converter has no use for."""
+    """Limit memory, time and disk by the size of the file, and block what a converter does not need."""
     with contextlib.suppress(ImportError):  # Windows has no such limits; the machine above calls nothing there either
         import resource
 
@@ -350,11 +350,11 @@ def give_up(size: int) -> None:
         }
         for kind, most in limits.items():
             resource.setrlimit(getattr(resource, f"RLIMIT_{kind}"), (most, most))
-    # On Linux, go where there is no network. Where that is not allowed or not known, `_refuse_actions` remains.
+    # On Linux, leave the network. Where that is not allowed or not possible, `_refuse_actions` remains.
     with contextlib.suppress(OSError, AttributeError, ImportError):
         import ctypes
 
-        ctypes.CDLL(None).unshare(0x10000000 | 0x40000000)  # a user and a network of one's own
+        ctypes.CDLL(None).unshare(0x10000000 | 0x40000000)  # new user and network namespaces
     sys.addaudithook(_refuse_actions)
 
 

@@ -1,8 +1,8 @@
 """The vocabulary of a published folder as one of our tokenizers, with exactly the ids that its model expects.
 
-Whatever the folder has is taken in this order: tokenizer.json, SentencePiece models, vocab.txt, vocab.json with
-merges.txt. A vocabulary that cannot be reproduced exactly is left out, and the report says why. Where a folder lists
-whole tokens and keeps to itself how a text is cut into them, the caller may say it (`split`).
+The first of these that the folder has is used: tokenizer.json, SentencePiece models, vocab.txt, vocab.json with
+merges.txt. A vocabulary that cannot be reproduced exactly is not used, and the notes say why. Where a folder lists
+whole tokens but does not say how a text is split into them, the caller may say it (`split`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ _MOST_MERGES = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Texts:
-    """How a model reads and writes text; nothing where it does neither."""
+    """How a model reads and writes text; empty if it does neither."""
 
     source: Tokenizer | None = None
     target: Tokenizer | None = None
@@ -40,7 +40,7 @@ class Texts:
 
 
 def read(folder: Path, plain: Mapping[str, Any], config: ModelConfig, *, split: str | None = None) -> Texts:
-    """The tokenizers of a folder, and which ids stand around a text. split: a pattern that finds vocab.txt's tokens."""
+    """The tokenizers of a folder, and the ids around a text. split: a pattern that finds the tokens of vocab.txt."""
     if config.front.kind == "patches":
         return Texts()
     facts = _facts(folder)
@@ -73,8 +73,8 @@ def _find(
     if (folder / "vocab.json").is_file() and (folder / "merges.txt").is_file():
         return _byte_level(folder, family, facts), None, ()
     if (folder / "vocab.txt").is_file():
-        return None, None, (f"vocab.txt is left out: the folder does not tell how {family} cuts text for it (--split)",)
-    return None, None, ("the folder has no vocabulary, so the model reads ids and not text",)
+        return None, None, (f"vocab.txt is not used: the folder does not say how {family} splits text (--split)",)
+    return None, None, ("the folder has no vocabulary, so the model reads ids, not text",)
 
 
 def _target(folder: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer | None:
@@ -84,7 +84,7 @@ def _target(folder: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer | 
 
 
 def _wordpiece(folder: Path, facts: Mapping[str, Any]) -> Tokenizer:
-    """BERT's vocab.txt: one piece a line, the line's number is the id."""
+    """BERT's vocab.txt: one piece per line, and the line number is the id."""
     path = folder / "vocab.txt"
     vocabulary: dict[str, int] = {}
     for number, line in enumerate(read_text(path).removesuffix("\n").split("\n")):
@@ -115,11 +115,11 @@ def _whole_tokens(folder: Path, split: str, facts: Mapping[str, Any]) -> Tokeniz
     if not path.is_file():
         raise ValueError(f"{path} does not exist, and a pattern alone is no vocabulary; leave --split out")
     if (reason := danger(split)) is not None:
-        raise ValueError(f"the pattern {split[:60]!r} {reason}, so that a text could take forever; refused")
+        raise ValueError(f"the pattern {split[:60]!r} {reason}, so a text could take forever; refused")
     lines = [line.rstrip("\r") for line in read_text(path).removesuffix("\n").split("\n")]
     vocabulary = {line: number for number, line in reversed(list(enumerate(lines)))}
     if "[UNK]" not in vocabulary:
-        raise ValueError(f"{path} has no line for [UNK], so a token that it lacks would have no number")
+        raise ValueError(f"{path} has no line for [UNK], so a token that is not listed would have no id")
     engine = tokenizers.Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
     try:
         engine.pre_tokenizer = pre_tokenizers.Split(tokenizers.Regex(split), behavior="isolated")
@@ -150,9 +150,9 @@ def _byte_level(folder: Path, family: str, facts: Mapping[str, Any]) -> Tokenize
 
 
 def _pieces(path: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer:
-    """A SentencePiece model on its own: T5, ALBERT, Llama. XLM-R and mBART shift its ids, which is not done here."""
+    """A SentencePiece model on its own: T5, ALBERT, Llama. XLM-R and mBART shift its ids, which is not supported."""
     if family not in ("t5", "albert", "llama"):
-        raise ValueError(f"{path}: {family} numbers its pieces otherwise than the file does; give it a tokenizer.json")
+        raise ValueError(f"{path}: {family} assigns other ids to its pieces than the file does; add a tokenizer.json")
     proto = sentencepiece.read_proto(path)
     engine = sentencepiece.unigram_or_bpe(proto)
     if family == "albert":
@@ -172,7 +172,7 @@ def _pieces(path: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer:
 
 
 def _albert_preparation(after: Any, facts: Mapping[str, Any]) -> normalizers.Normalizer:
-    """ALBERT straightens quotes, drops accents and capitals before the model file's own preparation."""
+    """ALBERT normalises quotes, accents and capitals before the model file's own normalisation."""
     steps: list[normalizers.Normalizer] = [normalizers.Replace("``", '"'), normalizers.Replace("''", '"')]
     if not _flag(facts, "keep_accents", False):
         steps += [normalizers.NFKD(), normalizers.StripAccents()]
@@ -182,20 +182,22 @@ def _albert_preparation(after: Any, facts: Mapping[str, Any]) -> normalizers.Nor
 
 
 def _marian(folder: Path, facts: Mapping[str, Any]) -> tuple[Tokenizer, Tokenizer, tuple[str, ...]]:
-    """Marian: each side cuts with a model of its own, and vocab.json numbers the pieces of both."""
+    """Marian: each side has its own SentencePiece model, and vocab.json has the ids of both."""
     if _flag(facts, "separate_vocabs", False):
-        raise ValueError(f"{folder}: separate_vocabs gives each side its own numbers, which is not read here")
+        raise ValueError(f"{folder}: separate_vocabs gives each side its own ids, which is not supported")
     ids = _numbered(folder / "vocab.json")
     sides, notes = [], []
     for name in ("source.spm", "target.spm"):
         if not (folder / name).is_file():
-            raise ValueError(f"{folder / name} is missing; Marian needs a model for each side")
+            raise ValueError(f"{folder / name} is missing; Marian needs one model per side")
         proto = sentencepiece.read_proto(folder / name)
         if proto.algorithm != 1:
             raise ValueError(f"{folder / name} is not a unigram model, which Marian's are")
         lacking = sum(piece.text not in ids for piece in proto.pieces if piece.kind == 1)
         if lacking:
-            notes.append(f"{lacking} pieces of {name} are not in vocab.json; text with them is cut into smaller pieces")
+            notes.append(
+                f"{lacking} pieces of {name} are not in vocab.json; text with them is split into smaller pieces"
+            )
         try:
             engine = sentencepiece.unigram_or_bpe(proto, ids)
         except ValueError as error:
@@ -204,7 +206,7 @@ def _marian(folder: Path, facts: Mapping[str, Any]) -> tuple[Tokenizer, Tokenize
         engine.add_special_tokens([AddedToken(code, normalized=False) for code in codes])
         special = special_pieces(engine, "marian", facts)
         sides.append(_finish(engine, "unigram", special, last=special.eos, facts=facts))
-    notes.append("punctuation is not rewritten first, as the published program does where sacremoses is installed")
+    notes.append("punctuation is not normalised first, as the published program does where sacremoses is installed")
     return sides[0], sides[1], tuple(notes)
 
 
@@ -243,13 +245,13 @@ def _facts(folder: Path) -> dict[str, Any]:
             facts |= {key: value for key, value in read_json(folder / name).items() if value is not None}
     if facts.get("auto_map"):
         raise ValueError(
-            f"{folder / 'tokenizer_config.json'}: auto_map asks for code of its own, and an import never runs any"
+            f"{folder / 'tokenizer_config.json'}: auto_map asks to run its own code, and an import never runs any"
         )
     return facts
 
 
 def _markers(folder: Path, plain: Mapping[str, Any], source: Tokenizer, config: ModelConfig) -> Markers | None:
-    """What stands around a source and in front of a target, from the vocabulary and the generation settings."""
+    """The ids around a source and before a target, from the vocabulary and the generation settings."""
     settings = dict(plain)
     if (folder / "generation_config.json").is_file():
         settings |= {
@@ -270,7 +272,7 @@ def _markers(folder: Path, plain: Mapping[str, Any], source: Tokenizer, config: 
 
 
 def surroundings(tokenizer: Tokenizer) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The ids that a tokenizer puts before and behind a text."""
+    """The ids that a tokenizer puts before and after a text."""
     inner = tokenizer.encode("a", add_special=False).ids
     outer = tokenizer.encode("a").ids
     for start in range(len(outer) - len(inner) + 1):

@@ -1,6 +1,6 @@
-"""BART (Lewis et al., 2019), and mBART (Liu et al., 2020), which has the same parts with the norms in front.
+"""BART (Lewis et al., 2019), and mBART (Liu et al., 2020), which has the same parts in pre-norm order.
 
-Marian and Whisper name their layers alike: `stacks` serves all of them.
+Marian and Whisper use the same layer names, so `stacks` serves all of them.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ from clearformer.model.families import bart
 
 MODEL_TYPES = ("bart", "mbart")
 PREFIX = "model."
-OFFSET = 2  # unused first rows of the table of positions, written into the published code
+OFFSET = 2  # unused first rows of the position table, hard-coded in the published code
 
 
 def read_config(keys: Keys) -> ModelConfig:
@@ -44,13 +44,15 @@ def read_config(keys: Keys) -> ModelConfig:
 
 
 def write_config(config: ModelConfig) -> dict[str, Any]:
-    """To a config.json that opens there."""
+    """To a config.json that the library opens."""
     return {"model_type": "bart" if config.norm.place == "post" else "mbart", **written(config)}
 
 
 def names(config: ModelConfig) -> RenamingTable:
-    """Ours and theirs."""
-    prefix = PREFIX if config.head.bias else ""  # without the bias it is a model without a head's name
+    """Our names and theirs."""
+    prefix = (
+        PREFIX if config.head.bias else ""
+    )  # without the bias it is a model without a head, whose names have no prefix
     both = {"front.position.table": "embed_positions", "front.norm": "layernorm_embedding", "norm": "layer_norm"}
     ends = [Rule(f"{stack}.{ours}", f"{prefix}{stack}.{theirs}") for stack in STACKS for ours, theirs in both.items()]
     return RenamingTable(
@@ -121,7 +123,7 @@ def written(config: ModelConfig) -> dict[str, Any]:
 
 
 def stacks(prefix: str, place: str) -> list[Rule]:
-    """The layers of encoder and decoder. place: where the norms stand."""
+    """The layers of encoder and decoder. place: pre- or post-norm."""
     slot = {"post": "after", "pre": "before"}[place]
     layer = {
         "self_attn": "self_attn",
@@ -140,7 +142,7 @@ def stacks(prefix: str, place: str) -> list[Rule]:
 
 
 def shared(config: ModelConfig, prefix: str) -> list[Rule]:
-    """The one table for everything, and the bias of each token."""
+    """The shared embedding table, and the bias of each token."""
     return [
         Rule("encoder.front.embed", f"{prefix}shared"),
         Rule("head.bias", "final_logits_bias", shape=(1, config.vocab_size)),
@@ -148,7 +150,7 @@ def shared(config: ModelConfig, prefix: str) -> list[Rule]:
 
 
 def tied(prefix: str) -> dict[str, str]:
-    """Where else the one table is written."""
+    """Other names under which the shared table is stored."""
     table = f"{prefix}shared.weight"
     return dict.fromkeys((f"{prefix}encoder.embed_tokens.weight", f"{prefix}decoder.embed_tokens.weight"), table) | {
         "lm_head.weight": table

@@ -75,18 +75,18 @@ def read_config(keys: Keys) -> ModelConfig:
 
 
 def write_config(config: ModelConfig) -> dict[str, Any]:
-    """To a config.json that opens there."""
+    """To a config.json that the library opens."""
     return {"model_type": "bert", "max_position_embeddings": config.max_len, **written(config)}
 
 
 def names(config: ModelConfig) -> RenamingTable:
-    """Ours and theirs."""
+    """Our names and theirs."""
     prefix = "" if config.head.kind == "states" else PREFIX
     body = [*EMBEDDINGS, *under("encoder.layers.*", "encoder.layer.*", LAYER)]
     tops = pairs({"head.classify": "classifier", "head.mark": "qa_outputs"})
     aside = dict(ASIDE)
     if not config.head.pooler:
-        aside["*pooler.dense.*"] = "a summary of the input that this head does not use"
+        aside["*pooler.dense.*"] = "a pooler that this head does not use"
     return RenamingTable(
         [*prefixed(prefix, body), Rule("head.pooler", f"{prefix}pooler.dense"), *MASKED_WORDS, *tops],
         copies=copies(config, prefix, "cls.predictions.decoder", "cls.predictions.bias"),
@@ -95,7 +95,7 @@ def names(config: ModelConfig) -> RenamingTable:
 
 
 def sizes(keys: Keys) -> dict[str, Any]:
-    """What BERT and its relatives call the numbers that make a model large or small."""
+    """The sizes, as BERT and its relatives name them."""
     keys.padding()
     return {
         "vocab_size": keys.size("vocab_size"),
@@ -108,7 +108,7 @@ def sizes(keys: Keys) -> dict[str, Any]:
 
 
 def choices(keys: Keys) -> dict[str, Any]:
-    """What they have in common otherwise. Only encoders with absolute positions are read."""
+    """The other settings that they share. Only encoders with absolute positions are supported."""
     keys.must("position_embedding_type", "absolute")
     keys.must("is_decoder", False)
     keys.must("add_cross_attention", False)
@@ -125,7 +125,7 @@ def choices(keys: Keys) -> dict[str, Any]:
 
 
 def head(keys: Keys) -> HeadConfig:
-    """BERT's: a class is read off the pooled first state."""
+    """BERT's heads: a class is predicted from the pooled first state."""
     kind = refuse_heads(keys, *HEADS)
     own = keys.plain.get("classifier_dropout") is not None
     drop = keys.rate("classifier_dropout" if own else "hidden_dropout_prob")
@@ -157,12 +157,12 @@ def written(config: ModelConfig) -> dict[str, Any]:
 
 
 def prefixed(prefix: str, rules: list[Rule]) -> list[Rule]:
-    """The same rules with a word before each of their names."""
+    """The same rules with a prefix before each of their names."""
     return [Rule(rule.ours, f"{prefix}{rule.theirs}", rule.transposed, rule.shape) for rule in rules]
 
 
 def copies(config: ModelConfig, prefix: str, decoder: str, bias: str) -> dict[str, str]:
-    """A language model's table and bias, which many files write a second time."""
+    """A language model's table and bias, which many files store twice."""
     if config.head.kind != "language-model":
         return {}
     return {f"{decoder}.weight": f"{prefix}embeddings.word_embeddings.weight", f"{decoder}.bias": bias}

@@ -1,4 +1,4 @@
-"""DistilBERT (Sanh et al., 2019): BERT without token types and pooler, in other words."""
+"""DistilBERT (Sanh et al., 2019): BERT without token types and pooler, under other names."""
 
 from typing import Any
 
@@ -64,7 +64,7 @@ def read_config(keys: Keys) -> ModelConfig:
         layers=keys.layers("n_layers", "num_hidden_layers"),
         max_len=keys.size("max_position_embeddings"),
         heads=keys.size("n_heads", "num_attention_heads"),
-        norm=NormConfig(eps=1e-12),  # written into the published code
+        norm=NormConfig(eps=1e-12),  # hard-coded in the published code
         activation=keys.choice("activation", ACTIVATIONS),
         dropout=DropoutConfig(embedding=drop, residual=drop, activation=0.0, attention=keys.rate("attention_dropout")),
         embedding=EmbeddingConfig(norm=True),
@@ -76,7 +76,7 @@ def read_config(keys: Keys) -> ModelConfig:
 
 
 def write_config(config: ModelConfig) -> dict[str, Any]:
-    """To a config.json that opens there."""
+    """To a config.json that the library opens."""
     spelt = {ours: theirs for theirs, ours in reversed(ACTIVATIONS.items())}
     return {
         "model_type": "distilbert",
@@ -95,7 +95,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
 
 
 def names(config: ModelConfig) -> RenamingTable:
-    """Ours and theirs."""
+    """Our names and theirs."""
     prefix = "" if config.head.kind == "states" else PREFIX
     body = [*EMBEDDINGS, *under("encoder.layers.*", "transformer.layer.*", LAYER)]
     words = f"{prefix}embeddings.word_embeddings.weight"

@@ -60,7 +60,7 @@ def read_config(keys: Keys) -> ModelConfig:
 
 
 def write_config(config: ModelConfig) -> dict[str, Any]:
-    """To a config.json that opens there."""
+    """To a config.json that the library opens."""
     spelt = {ours: theirs for theirs, ours in reversed(ACTIVATIONS.items())}
     return {
         "model_type": "gpt2",
@@ -82,7 +82,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
 
 
 def names(config: ModelConfig) -> RenamingTable:
-    """Ours and theirs."""
+    """Our names and theirs."""
     prefix = "" if config.head.kind == "states" else PREFIX
     body = [
         *pairs({"decoder.front.embed": "wte", "decoder.front.position.table": "wpe", "decoder.norm": "ln_f"}),
@@ -94,7 +94,7 @@ def names(config: ModelConfig) -> RenamingTable:
     return RenamingTable(
         [*prefixed(prefix, body), *tops],
         copies={"lm_head.weight": f"{prefix}wte.weight"} if tied else {},
-        aside={"*h.*.attn.bias": "a triangle of ones", "*h.*.attn.masked_bias": "a very small number"},
+        aside={"*h.*.attn.bias": "a causal mask", "*h.*.attn.masked_bias": "a constant for masking"},
     )
 
 

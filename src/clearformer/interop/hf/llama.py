@@ -78,7 +78,7 @@ def read_config(keys: Keys) -> ModelConfig:
 
 
 def write_config(config: ModelConfig) -> dict[str, Any]:
-    """To a config.json that opens there."""
+    """To a config.json that the library opens."""
     position = config.position
     rope: dict[str, Any] = {"rope_type": "default", "rope_theta": position.base}
     if position.scaling == "linear":
@@ -109,7 +109,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
 
 
 def names(config: ModelConfig) -> RenamingTable:
-    """Ours and theirs."""
+    """Our names and theirs."""
     prefix = "" if config.head.kind == "states" else PREFIX
     body = pairs({"decoder.front.embed": f"{prefix}embed_tokens", "decoder.norm": f"{prefix}norm"})
     heads = pairs({"head.table": "lm_head.weight", "head.classify": "score"})
@@ -139,7 +139,7 @@ def _bias(keys: Keys, key: str) -> bool:
 
 
 def _window(keys: Keys) -> int | None:
-    """They count the token itself, we count how far back it sees. Llama's published code does not look at the key."""
+    """They count the token itself, we count how far back it sees. Llama's published code ignores the key."""
     if keys.model_type != "mistral":
         keys.ignore("sliding_window")
         return None
@@ -151,7 +151,7 @@ def _position(keys: Keys) -> PositionConfig:
     """Old files have rope_theta and rope_scaling, new ones a table rope_parameters."""
     old, new = keys.table("rope_scaling"), keys.table("rope_parameters")
     if old and new:
-        raise ValueError(f"{keys.where} has rope_scaling beside rope_parameters; which of the two counts is not known")
+        raise ValueError(f"{keys.where} has rope_scaling beside rope_parameters; it is not known which of them counts")
     rope: Mapping[str, Any] = old or new or {}
     if "rope_theta" in rope:
         keys.ignore("rope_theta")

@@ -26,7 +26,7 @@ PREFIX = "roformer."
 
 
 def read_config(keys: Keys) -> ModelConfig:
-    """From a published config.json. Values that are turned too (rotary_value) are refused."""
+    """From a published config.json. Rotary values (rotary_value) are refused."""
     keys.must("rotary_value", False)
     given, numbers = choices(keys), sizes(keys)
     keys.shape("encoder.embed_positions.weight", numbers["max_len"], numbers["dim"] // numbers["heads"])
@@ -39,7 +39,7 @@ def read_config(keys: Keys) -> ModelConfig:
 
 
 def write_config(config: ModelConfig) -> dict[str, Any]:
-    """To a config.json that opens there."""
+    """To a config.json that the library opens."""
     return {
         "model_type": "roformer",
         "max_position_embeddings": config.max_len,
@@ -50,7 +50,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
 
 
 def names(config: ModelConfig) -> RenamingTable:
-    """Ours and theirs."""
+    """Our names and theirs."""
     prefix = "" if config.head.kind == "states" else PREFIX
     layers = under("encoder.layers.*", "encoder.layer.*", LAYER)
     body = [*EMBEDDINGS, Rule("encoder.front.widen", "embeddings_project"), *layers]

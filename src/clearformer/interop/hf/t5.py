@@ -1,4 +1,4 @@
-"""T5 (Raffel et al., 2020): version 1.0 with ReLU and one table, version 1.1 gated and with a table of its own."""
+"""T5 (Raffel et al., 2020): 1.0 with ReLU and one shared table, 1.1 gated and with its own output table."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ PROJECTIONS = {
     ("silu", False): "silu",
     ("relu", True): "gated-relu",
     ("silu", True): "gated-silu",
-    ("gelu-tanh", True): "gated-gelu",  # by an old mistake that became a rule
+    ("gelu-tanh", True): "gated-gelu",  # an old mistake that became the rule
 }
 
 
@@ -70,9 +70,9 @@ def read_config(keys: Keys) -> ModelConfig:
 
 
 def _feed_forward(keys: Keys) -> tuple[Activation, bool]:
-    """The activation, and whether it is gated: `feed_forward_proj` says both, and newer files repeat each by itself.
+    """The activation, and whether it is gated: `feed_forward_proj` says both, and newer files also have a key for each.
 
-    Where they differ, the published code takes what stands by itself.
+    Where they differ, the published code takes the separate keys.
     """
     named = keys.text("feed_forward_proj")
     first, _, last = named.partition("-")
@@ -92,7 +92,7 @@ def _shrinks(keys: Keys) -> bool:
     """Whether states are divided by √dim before the table: T5 1.0 does, T5 1.1 and mT5 do not.
 
     Files from before `scale_decoder_outputs` mark version 1.1 by tie_word_embeddings = false, and newer ones always say
-    true there, whether or not lm_head is a table of its own.
+    true there, whether or not lm_head is a separate table.
     """
     keys.ignore("tie_word_embeddings", "scale_decoder_outputs")
     if keys.model_type == "mt5":
@@ -103,7 +103,7 @@ def _shrinks(keys: Keys) -> bool:
 
 
 def write_config(config: ModelConfig) -> dict[str, Any]:
-    """To a config.json that opens there."""
+    """To a config.json that the library opens."""
     return {
         "model_type": "t5",
         "vocab_size": config.vocab_size,
@@ -124,7 +124,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
 
 
 def names(config: ModelConfig) -> RenamingTable:
-    """Ours and theirs. The bias of positions is layer 0's, for all layers."""
+    """Our names and theirs. All layers share the position bias of layer 0."""
     rules = pairs({"encoder.front.embed": "shared", "head.table": "lm_head.weight"})
     for stack, last in (("encoder", 1), ("decoder", 2)):
         dense = f"layer.{last}.DenseReluDense"

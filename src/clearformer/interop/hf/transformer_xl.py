@@ -1,7 +1,7 @@
-"""Transformer-XL (Dai et al., 2019), as the published code called it before it left the library.
+"""Transformer-XL (Dai et al., 2019), with the names of the published code, which has since left the library.
 
 The model of the paper's WikiText-103 folder divides its vocabulary by frequency (cutoffs, adaptive softmax), which no
-model here does; such a folder is refused by name.
+model here does; such a folder is refused.
 """
 
 from typing import Any
@@ -98,7 +98,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
 
 
 def names(config: ModelConfig) -> RenamingTable:
-    """Ours and theirs."""
+    """Our names and theirs."""
     words = f"{PREFIX}word_emb.emb_layers.0.weight"
     return RenamingTable(
         [

@@ -1,4 +1,4 @@
-"""ViT (Dosovitskiy et al., 2021): pictures cut into patches, read by a pre-norm encoder."""
+"""ViT (Dosovitskiy et al., 2021): pictures divided into patches, read by a pre-norm encoder."""
 
 from typing import Any
 
@@ -61,7 +61,7 @@ def read_config(keys: Keys) -> ModelConfig:
 
 
 def write_config(config: ModelConfig) -> dict[str, Any]:
-    """To a config.json that opens there."""
+    """To a config.json that the library opens."""
     spelt = {ours: theirs for theirs, ours in reversed(ACTIVATIONS.items())}
     return {
         "model_type": "vit",
@@ -84,7 +84,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
 
 
 def names(config: ModelConfig) -> RenamingTable:
-    """Ours and theirs."""
+    """Our names and theirs."""
     front, dim = config.front, config.dim
     kernel = (dim, front.channels, front.patch, front.patch)
     places = (1, (front.picture // front.patch) ** 2 + 1, dim)
@@ -98,7 +98,7 @@ def names(config: ModelConfig) -> RenamingTable:
         Rule("head.pooler", "pooler.dense"),
     ]
     prefix = "" if config.head.kind == "states" else PREFIX
-    unused = {} if config.head.pooler else {"*pooler.dense.*": "a summary of the picture that this head does not use"}
+    unused = {} if config.head.pooler else {"*pooler.dense.*": "a pooler that this head does not use"}
     return RenamingTable([*prefixed(prefix, body), Rule("head.classify", "classifier")], aside=unused)
 
 

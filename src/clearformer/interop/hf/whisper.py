@@ -15,7 +15,7 @@ from clearformer.model.families import whisper
 from clearformer.model.positions import Tensor2TensorSinusoidal
 
 MODEL_TYPES = ("whisper",)
-SOURCE_POSITIONS = 1500  # thirty seconds; the waves have no limit of their own
+SOURCE_POSITIONS = 1500  # thirty seconds; sinusoidal positions have no limit themselves
 
 
 def read_config(keys: Keys) -> ModelConfig:
@@ -59,7 +59,7 @@ def read_config(keys: Keys) -> ModelConfig:
 
 
 def write_config(config: ModelConfig) -> dict[str, Any]:
-    """To a config.json that opens there."""
+    """To a config.json that the library opens."""
     heads = config.attention.heads
     return {
         "model_type": "whisper",
@@ -84,7 +84,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
 
 
 def names(config: ModelConfig) -> RenamingTable:
-    """Ours and theirs."""
+    """Our names and theirs."""
     ends = pairs(
         {
             "encoder.front.narrow": f"{PREFIX}encoder.conv1",
