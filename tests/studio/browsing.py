@@ -34,10 +34,10 @@ BROWSER = [
 
 
 @contextmanager
-def serving(subject: ShownModel, runs: Runs | None = None) -> Iterator[str]:
+def serving(shown_model: ShownModel, runs: Runs | None = None) -> Iterator[str]:
     """The studio on a free port, in a thread of this process; gives its address."""
     listener, ready = open_port(), threading.Event()
-    app = studio_app(subject, runs or Runs([]))
+    app = studio_app(shown_model, runs or Runs([]))
     threading.Thread(target=serve, args=(app, listener), kwargs={"on_ready": ready.set}, daemon=True).start()
     assert ready.wait(60)
     yield address_of(listener)

@@ -24,14 +24,14 @@ def bundles(tokenizer: Tokenizer) -> dict[str, Bundle]:
 
 
 @pytest.fixture(scope="session")
-def desks(bundles: dict[str, Bundle]) -> dict[str, Handlers]:
+def all_handlers(bundles: dict[str, Bundle]) -> dict[str, Handlers]:
     return {name: Handlers(ShownModel(bundle, name), Runs([])) for name, bundle in bundles.items()}
 
 
 @pytest.fixture(params=list(CONFIGURATIONS))
-def desk(request: pytest.FixtureRequest, desks: dict[str, Handlers]) -> Handlers:
+def handlers(request: pytest.FixtureRequest, all_handlers: dict[str, Handlers]) -> Handlers:
     """Each of the six in turn."""
-    return desks[request.param]
+    return all_handlers[request.param]
 
 
 @pytest.fixture(scope="session")

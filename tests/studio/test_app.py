@@ -22,11 +22,11 @@ SITE = "encoder.layers.0.self_attn"
 
 @pytest.fixture(scope="module")
 def clients(bundles, folders):
-    subjects = {
+    shown_models = {
         **{name: ShownModel(bundle, name) for name, bundle in bundles.items()},
         "mute": ShownModel.open(folders["mute"]),
     }
-    apps = {name: Guard(studio_app(subject, Runs([]))) for name, subject in subjects.items()}
+    apps = {name: Guard(studio_app(shown_model, Runs([]))) for name, shown_model in shown_models.items()}
     return {
         name: TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False) for name, app in apps.items()
     }
@@ -41,12 +41,12 @@ def tensor(packed):
     return torch.tensor(np.frombuffer(base64.b64decode(packed["f32"]), "<f4").reshape(packed["shape"]).copy())
 
 
-def test_values_are_the_model_s_own(client, desks):
+def test_values_are_the_model_s_own(client, all_handlers):
     name = f"{SITE}.weights"
     found = client.post("/api/values", json={"input": {**TEXT, "target": [7, 8]}, "names": [name]}).json()
-    subject = desks["transformer"].subject
-    with trace(subject.model, only=[name]) as seen:
-        subject.run(subject.look(TEXT["text"], [7, 8]))
+    shown_model = all_handlers["transformer"].shown_model
+    with trace(shown_model.model, only=[name]) as seen:
+        shown_model.run(shown_model.look(TEXT["text"], [7, 8]))
     assert torch.equal(tensor(found[name]), seen[name][0])
 
 
@@ -66,15 +66,15 @@ def test_heads_have_thumbnails_and_names(clients):
     for name, client in clients.items():
         text = {"text": "5 6 7", "target": [3]} if name == "mute" else TEXT
         found = client.post("/api/heads", json=text).json()
-        for site in found["sites"]:
-            assert len(site["patterns"]) == site["shades"]["shape"][0] == site["heads"]
+        for layer in found["attention_layers"]:
+            assert len(layer["patterns"]) == layer["shades"]["shape"][0] == layer["heads"]
 
 
 def test_long_inputs_have_small_thumbnails_and_full_heads(client):
     text = {"text": "ø" * 150, "target": [5] * 60}
-    site = client.post("/api/heads", json=text).json()["sites"][0]
-    assert site["shades"]["shape"][1:] == [40, 40]
-    head = client.post("/api/head", json={"input": text, "site": SITE, "head": 1}).json()
+    layer = client.post("/api/heads", json=text).json()["attention_layers"][0]
+    assert layer["shades"]["shape"][1:] == [40, 40]
+    head = client.post("/api/head", json={"input": text, "layer": SITE, "head": 1}).json()
     assert head["weights"]["shape"] == [302, 302]
 
 
@@ -86,8 +86,8 @@ def test_every_page_s_questions_are_answered_for_every_family(clients):
         assert client.get("/api/positions").status_code == 200
         assert client.get("/api/runs").json() == []
         assert client.post("/api/trace", json=text).status_code == 200
-        for site in model["sites"]:
-            place = {"input": text, "site": site["name"], "head": 0, "query": 0, "key": 0}
+        for layer in model["attention_layers"]:
+            place = {"input": text, "layer": layer["name"], "head": 0, "query": 0, "key": 0}
             assert client.post("/api/cell", json=place).status_code == 200
         tree = client.post("/api/tree", json={"text": text["text"], "settings": {"max_new": 5}})
         assert tree.status_code == (422 if model["task"] == "read" else 200)
@@ -112,8 +112,8 @@ QUESTIONS = {
     "/api/heads": lambda text: {"text": text},
     "/api/tree": lambda text: {"text": text},
     "/api/values": lambda text: {"input": {"text": text}, "names": ["encoder.output"]},
-    "/api/head": lambda text: {"input": {"text": text}, "site": SITE},
-    "/api/cell": lambda text: {"input": {"text": text}, "site": SITE, "head": 0, "query": 0, "key": 0},
+    "/api/head": lambda text: {"input": {"text": text}, "layer": SITE},
+    "/api/cell": lambda text: {"input": {"text": text}, "layer": SITE, "head": 0, "query": 0, "key": 0},
     "/api/checkpoint": lambda text: {"text": text, "run": 0, "step": 1},
 }
 
@@ -142,7 +142,7 @@ values = st.recursive(
     max_leaves=8,
 )
 fields = st.sampled_from(
-    ["text", "input", "target", "settings", "site", "head", "query", "key", "names", "prefix", "run", "step", "ids"]
+    ["text", "input", "target", "settings", "layer", "head", "query", "key", "names", "prefix", "run", "step", "ids"]
 )
 
 

@@ -52,9 +52,9 @@ def test_a_request_takes_exactly_the_fields_of_the_form():
 
 
 def test_places_and_lists_have_bounds():
-    cell = {"input": {"text": "a"}, "site": "s", "head": 0, "query": 0, "key": 0}
+    cell = {"input": {"text": "a"}, "layer": "s", "head": 0, "query": 0, "key": 0}
     assert parse(CellRequest, **cell).feature == 0
-    for wrong in ({"head": -1}, {"query": 2**40}, {"site": "s" * 201}):
+    for wrong in ({"head": -1}, {"query": 2**40}, {"layer": "s" * 201}):
         with pytest.raises(ValidationError):
             parse(CellRequest, **{**cell, **wrong})
     with pytest.raises(ValidationError):

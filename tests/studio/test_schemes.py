@@ -39,9 +39,9 @@ def test_far_distances_share_buckets(found):
     assert buckets[-5] == 0  # the future has no bucket of its own
 
 
-def test_a_model_shows_what_it_learned_itself(desks):
-    assert schemes(Sizes(), desks["bert"].subject)["own"]["kind"] == "learned"
-    own = schemes(Sizes(length=8), desks["t5"].subject)["own"]
+def test_a_model_shows_what_it_learned_itself(all_handlers):
+    assert schemes(Sizes(), all_handlers["bert"].shown_model)["own"]["kind"] == "learned"
+    own = schemes(Sizes(length=8), all_handlers["t5"].shown_model)["own"]
     assert own["kind"] == "buckets"
     assert own["bias"]["shape"] == [4, 15]
-    assert schemes(Sizes(), desks["llama"].subject)["own"] is None
+    assert schemes(Sizes(), all_handlers["llama"].shown_model)["own"] is None

@@ -11,8 +11,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module")
-def found(desks):
-    return desks["transformer"].writer.tree("two dogs play", desks["transformer"].writer.settings(), ())
+def found(all_handlers):
+    return all_handlers["transformer"].writer.tree("two dogs play", all_handlers["transformer"].writer.settings(), ())
 
 
 def test_every_candidate_has_a_box_and_every_child_an_edge(found):

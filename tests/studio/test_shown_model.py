@@ -7,14 +7,14 @@ from clearformer.serving.refusal import Refused
 from clearformer.studio.shown_model import MAX_CHARACTERS, MAX_TOKENS, Look, ShownModel, check_length
 
 
-def test_each_family_gets_the_markers_that_it_knows(desk):
-    subject = desk.subject
-    ids = subject.read(" the dog ")
-    special = subject.source_tokenizer.special_ids
-    if subject.has_target:
+def test_each_family_gets_the_markers_that_it_knows(handlers):
+    shown_model = handlers.shown_model
+    ids = shown_model.read(" the dog ")
+    special = shown_model.source_tokenizer.special_ids
+    if shown_model.has_target:
         assert ids[-1] == special["eos"]
-        assert subject.look("the dog", [5, 6]).target == (special["bos"], 5, 6)
-    if subject.config.shape == "decoder":
+        assert shown_model.look("the dog", [5, 6]).target == (special["bos"], 5, 6)
+    if shown_model.config.shape == "decoder":
         assert ids[0] == special["bos"]
         assert ids[-1] != special["eos"]  # a text that goes on has no end yet
 
@@ -35,35 +35,35 @@ def test_a_start_symbol_that_the_tokenizer_does_not_put_there_is_put_there(bundl
     assert ShownModel(bundle, "llama")._encode(Bare(), "the dog") == [7, 8]
 
 
-def test_a_run_is_the_model_s_own_forward_pass(desk):
-    look = desk.subject.look("the dog", ())
-    output = desk.subject.run(look)
+def test_a_run_is_the_model_s_own_forward_pass(handlers):
+    look = handlers.shown_model.look("the dog", ())
+    output = handlers.shown_model.run(look)
     inputs = [torch.tensor([look.source]), *([torch.tensor([look.target])] if look.target else [])]
     with torch.no_grad():
-        assert torch.equal(output, desk.subject.model(*inputs))
+        assert torch.equal(output, handlers.shown_model.model(*inputs))
 
 
-def test_nothing_too_much_and_nonsense_are_refused_by_name(desks):
-    subject = desks["transformer"].subject
+def test_nothing_too_much_and_nonsense_are_refused_by_name(all_handlers):
+    shown_model = all_handlers["transformer"].shown_model
     cases = {"empty": "  \n", "characters": "a" * (MAX_CHARACTERS + 1), "tokens": "ø" * (MAX_TOKENS // 2 + 1)}
     for code, text in cases.items():
         with pytest.raises(Refused) as refused:
-            subject.read(text)
+            shown_model.read(text)
         assert refused.value.code == code
     with pytest.raises(Refused, match="outside the vocabulary"):
-        subject.look("the dog", [10**6])
+        shown_model.look("the dog", [10**6])
 
 
 def test_without_a_tokenizer_a_text_is_a_row_of_numbers(folders):
-    subject = ShownModel.open(folders["mute"])
-    assert subject.name == "mute"
-    assert subject.read("5, 17 3") == (5, 17, 3)
-    assert subject.look("5", [7]) == Look((5,), (0, 7))
+    shown_model = ShownModel.open(folders["mute"])
+    assert shown_model.name == "mute"
+    assert shown_model.read("5, 17 3") == (5, 17, 3)
+    assert shown_model.look("5", [7]) == Look((5,), (0, 7))
     for text in ("the dog", "", "-1", "٣", "9" * 30):
         with pytest.raises(Refused, match="write token numbers"):
-            subject.read(text)
+            shown_model.read(text)
     with pytest.raises(Refused, match="outside the vocabulary of 330"):
-        subject.read("330")
+        shown_model.read("330")
 
 
 def test_a_length_at_its_limit_is_allowed():

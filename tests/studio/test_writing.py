@@ -32,11 +32,11 @@ def sentences(count):
     return [" ".join(generator.choice(WORDS, generator.integers(1, 9))) for _ in range(count)]
 
 
-def test_what_is_shown_is_what_translate_says(desks):
-    desk = desks["transformer"]
-    translator = Translator(desk.subject.bundle)
+def test_what_is_shown_is_what_translate_says(all_handlers):
+    handlers = all_handlers["transformer"]
+    translator = Translator(handlers.shown_model.bundle)
     for text in sentences(12):
-        shown = desk.writer.write(text, settings())["results"]
+        shown = handlers.writer.write(text, settings())["results"]
         expected = translator.alternatives(text, nbest=4)[0]
         assert [one["text"] for one in shown] == [one.text for one in expected]
         assert [one["score"] for one in shown] == pytest.approx([one.score for one in expected], abs=1e-9)
@@ -80,11 +80,12 @@ def test_what_is_shown_is_what_the_folder_s_own_search_says(choosy):
 
 @pytest.mark.timeout(600)
 @pytest.mark.slow
-def test_the_best_leaf_is_the_answer_for_200_sentences(desks):
+def test_the_best_leaf_is_the_answer_for_200_sentences(all_handlers):
     """Edges sum to the reported score: log-probabilities along the path, over the length penalty."""
-    desk = desks["transformer"]
+    handlers = all_handlers["transformer"]
     for text in sentences(200):
-        tree, [answer, *_] = desk.writer.tree(text, settings(), ()), desk.writer.write(text, settings())["results"]
+        tree = handlers.writer.tree(text, settings(), ())
+        answer = handlers.writer.write(text, settings())["results"][0]
         nodes = tree["nodes"]
         path = path_to(nodes, tree["best"])
         said = [node["token"]["id"] for node in path if node["fate"] != "finished" or node["token"]["text"] != "<eos>"]
@@ -104,16 +105,16 @@ def path_to(nodes, leaf):
 
 
 @pytest.mark.parametrize("name", ["transformer", "llama"])
-def test_a_forced_token_begins_every_path(desks, name):
-    tree = desks[name].writer.tree("the dog", settings(max_new=6), [9, 12])
+def test_a_forced_token_begins_every_path(all_handlers, name):
+    tree = all_handlers[name].writer.tree("the dog", settings(max_new=6), [9, 12])
     finished = [node for node in tree["nodes"] if node["fate"] in ("finished", "kept") and node["depth"] >= 2]
     assert finished
     for node in finished:
         assert [one["token"]["id"] for one in path_to(tree["nodes"], node["id"])][:2] == [9, 12]
 
 
-def test_confidence_alignment_and_choices_belong_to_the_tokens(desks):
-    shown = desks["transformer"].writer.write("two dogs play", settings())["results"][0]
+def test_confidence_alignment_and_choices_belong_to_the_tokens(all_handlers):
+    shown = all_handlers["transformer"].writer.write("two dogs play", settings())["results"][0]
     weights = np.frombuffer(base64.b64decode(shown["alignment"]["f32"]), "<f4").reshape(shown["alignment"]["shape"])
     assert weights.shape[0] == len(shown["tokens"]) == len(shown["choices"])
     assert np.allclose(weights.sum(-1), 1, atol=1e-5)
@@ -122,8 +123,8 @@ def test_confidence_alignment_and_choices_belong_to_the_tokens(desks):
         assert same == [] or same[0] == pytest.approx(math.exp(token["log_prob"]), abs=1e-4)
 
 
-def test_greedy_is_a_beam_of_one_and_sampling_repeats_with_its_seed(desks):
-    writer = desks["transformer"].writer
+def test_greedy_is_a_beam_of_one_and_sampling_repeats_with_its_seed(all_handlers):
+    writer = all_handlers["transformer"].writer
     greedy = writer.write("a man reads", settings(method="greedy"))["results"][0]["ids"]
     assert greedy == writer.write("a man reads", settings(beam=1))["results"][0]["ids"]
     drawn = [
@@ -133,8 +134,8 @@ def test_greedy_is_a_beam_of_one_and_sampling_repeats_with_its_seed(desks):
     assert drawn[0] == drawn[1] != drawn[2]
 
 
-def test_each_family_has_its_task(desks):
-    tasks = {name: desk.writer.task for name, desk in desks.items()}
+def test_each_family_has_its_task(all_handlers):
+    tasks = {name: handlers.writer.task for name, handlers in all_handlers.items()}
     assert tasks == {
         "transformer": "translate",
         "t5": "translate",
@@ -145,30 +146,30 @@ def test_each_family_has_its_task(desks):
     }
 
 
-def test_a_model_that_only_reads_says_what_it_would_put_at_each_place(desks):
-    found = desks["bert"].writer.write("two dogs", settings())
+def test_a_model_that_only_reads_says_what_it_would_put_at_each_place(all_handlers):
+    found = all_handlers["bert"].writer.write("two dogs", settings())
     assert found["results"] == []
     assert len(found["readings"]) == len(found["source"])
     with pytest.raises(ValueError, match="writes nothing"):
-        desks["bert"].writer.tree("two dogs", settings(), ())
+        all_handlers["bert"].writer.tree("two dogs", settings(), ())
 
 
-def test_an_alternative_in_full_and_one_that_is_none(desks):
-    writer = desks["transformer"].writer
+def test_an_alternative_in_full_and_one_that_is_none(all_handlers):
+    writer = all_handlers["transformer"].writer
     second = writer.write("two dogs", settings())["results"][1]
     assert writer.result("two dogs", second["ids"], settings())["text"] == second["text"]
     with pytest.raises(ValueError, match="none of the alternatives"):
         writer.result("two dogs", [1, 2, 3], settings())
 
 
-def test_too_long_a_source_is_refused_before_the_search(desks):
+def test_too_long_a_source_is_refused_before_the_search(all_handlers):
     with pytest.raises(ValueError, match="more than the 256"):
-        desks["transformer"].writer.write("ø" * 200, settings())
+        all_handlers["transformer"].writer.write("ø" * 200, settings())
 
 
-def test_alternatives_of_the_same_text_say_so(desks, tokenizer):
+def test_alternatives_of_the_same_text_say_so(all_handlers, tokenizer):
     """One text can be cut into pieces in several ways, and a search may find more than one of them."""
-    writer = desks["transformer"].writer
+    writer = all_handlers["transformer"].writer
     [whole] = tokenizer.ids(["dogs"], add_special=False)
     cut = [number for letter in ("d", "o", "g", "s") for number in letter_ids(tokenizer, letter)]
     found = [

@@ -57,8 +57,8 @@ def run(arguments: argparse.Namespace) -> None:
     from clearformer.studio.runs import Runs
     from clearformer.studio.shown_model import ShownModel
 
-    desk = Handlers(ShownModel.open(find_model(arguments.model)), Runs(arguments.runs or []))
-    content = _figure(desk, arguments) if arguments.figure else _page(desk, arguments)
+    handlers = Handlers(ShownModel.open(find_model(arguments.model)), Runs(arguments.runs or []))
+    content = _figure(handlers, arguments) if arguments.figure else _page(handlers, arguments)
     try:
         arguments.out.write_text(content, encoding="utf-8", newline="\n")
     except OSError as error:
@@ -66,21 +66,21 @@ def run(arguments: argparse.Namespace) -> None:
     print(arguments.out)
 
 
-def _page(desk: "Handlers", arguments: argparse.Namespace) -> str:
+def _page(handlers: "Handlers", arguments: argparse.Namespace) -> str:
     from clearformer.studio.explain import explain
 
-    return explain(desk, arguments.text, language=arguments.language)
+    return explain(handlers, arguments.text, language=arguments.language)
 
 
-def _figure(desk: "Handlers", arguments: argparse.Namespace) -> str:
+def _figure(handlers: "Handlers", arguments: argparse.Namespace) -> str:
     from clearformer.studio import named_figures
 
     head = None if arguments.head is None else arguments.head - 1
-    wish = named_figures.Wish(text=arguments.text or "", site=arguments.site, head=head)
-    figure = named_figures.FIGURES[arguments.figure](desk, wish)
+    wish = named_figures.Wish(text=arguments.text or "", layer=arguments.site, head=head)
+    figure = named_figures.FIGURES[arguments.figure](handlers, wish)
     if arguments.out.suffix == ".csv":
         return figure.csv()
     if arguments.out.suffix == ".json":
         return figure.json()
-    named = [] if arguments.figure == "curves" else [desk.subject.name]  # runs are named in the legend
+    named = [] if arguments.figure == "curves" else [handlers.shown_model.name]  # runs are named in the legend
     return figure.svg(" · ".join([*named, arguments.figure, *([arguments.text] if arguments.text else [])]))

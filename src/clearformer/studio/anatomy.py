@@ -13,36 +13,36 @@ from clearformer.model.attention import Attention, attend
 from clearformer.model.build import build
 from clearformer.model.config import ModelConfig
 from clearformer.model.cost import parameters_by_part
-from clearformer.studio.attention_layers import sites_of
+from clearformer.studio.attention_layers import attention_layers
 from clearformer.studio.shown_model import ShownModel
 
 
-def describe(subject: ShownModel, task: str) -> dict[str, Any]:
+def describe(shown_model: ShownModel, task: str) -> dict[str, Any]:
     """What every page needs to know of the model."""
-    config = subject.config
+    config, provenance = shown_model.config, shown_model.bundle.provenance
     return {
-        "name": subject.name,
+        "name": shown_model.name,
         "family": config.family,
         "shape": config.shape,
         "task": task,
-        "has_tokenizer": subject.source_tokenizer is not None,
-        "reads_tokens": subject.reads_tokens,
-        "has_target": subject.has_target,
+        "has_tokenizer": shown_model.source_tokenizer is not None,
+        "reads_tokens": shown_model.reads_tokens,
+        "has_target": shown_model.has_target,
         "config": settings.to_plain(config),
-        "sites": [asdict(site) for site in sites_of(subject.model)],
-        "layers": {stack: len(module.layers) for stack, module in _stacks(subject.model)},
-        "embedding_scale": _embedding_scales(subject.model),
-        "source_language": subject.bundle.provenance.get("source_language"),
-        "target_language": subject.bundle.provenance.get("target_language"),
-        "provenance": {key: value for key, value in subject.bundle.provenance.items() if isinstance(value, str | int)},
-        "parameters": sum(parameters_by_part(subject.model).values()),
+        "attention_layers": [asdict(layer) for layer in attention_layers(shown_model.model)],
+        "layers": {stack: len(module.layers) for stack, module in _stacks(shown_model.model)},
+        "embedding_scale": _embedding_scales(shown_model.model),
+        "source_language": provenance.get("source_language"),
+        "target_language": provenance.get("target_language"),
+        "provenance": {key: value for key, value in provenance.items() if isinstance(value, str | int)},
+        "parameters": sum(parameters_by_part(shown_model.model).values()),
     }
 
 
-def anatomy(subject: ShownModel, length: int) -> dict[str, Any]:
+def anatomy(shown_model: ShownModel, length: int) -> dict[str, Any]:
     """Parameters and operations by part, for an input of this length."""
-    operations = operations_by_part(subject.config, length) if subject.reads_tokens else {}
-    parameters = parameters_by_part(subject.model)
+    operations = operations_by_part(shown_model.config, length) if shown_model.reads_tokens else {}
+    parameters = parameters_by_part(shown_model.model)
     names = [*parameters, *(name for name in operations if name not in parameters)]  # a tied head has none of its own
     return {
         "length": length,

@@ -19,7 +19,7 @@ from clearformer.serving.assets import Assets
 from clearformer.serving.refusal import Refused
 from clearformer.studio import requests as asked
 from clearformer.studio.anatomy import anatomy, describe
-from clearformer.studio.attention_layers import Site, sites_of
+from clearformer.studio.attention_layers import AttentionLayer, attention_layers
 from clearformer.studio.cell import cell
 from clearformer.studio.head_patterns import pattern
 from clearformer.studio.packing import pack, pack_shades
@@ -36,48 +36,48 @@ THUMBNAIL = 40  # cells along a side of a small picture, at most
 MAX_NUMBERS = 4_000_000  # in one answer
 
 
-def studio_app(subject: ShownModel, runs: Runs) -> FastAPI:
+def studio_app(shown_model: ShownModel, runs: Runs) -> FastAPI:
     """Pages and answers for one model and some training runs."""
     app = new_app(Assets(STATIC))
-    desk = Handlers(subject, runs)
-    app.get("/api/model")(desk.model)
-    app.get("/api/anatomy")(desk.anatomy)
-    app.get("/api/form")(desk.form)
-    app.post("/api/language")(desk.language)
-    app.post("/api/translate")(desk.translate)
-    app.post("/api/trace")(desk.trace)
-    app.post("/api/values")(desk.values)
-    app.post("/api/heads")(desk.heads)
-    app.post("/api/head")(desk.head)
-    app.post("/api/cell")(desk.cell)
-    app.post("/api/tree")(desk.tree)
-    app.get("/api/positions")(desk.positions)
-    app.get("/api/runs")(desk.list_runs)
-    app.get("/api/runs/{run}")(desk.run)
-    app.post("/api/checkpoint")(desk.checkpoint)
+    handlers = Handlers(shown_model, runs)
+    app.get("/api/model")(handlers.model)
+    app.get("/api/anatomy")(handlers.anatomy)
+    app.get("/api/form")(handlers.form)
+    app.post("/api/language")(handlers.language)
+    app.post("/api/translate")(handlers.translate)
+    app.post("/api/trace")(handlers.trace)
+    app.post("/api/values")(handlers.values)
+    app.post("/api/heads")(handlers.heads)
+    app.post("/api/head")(handlers.head)
+    app.post("/api/cell")(handlers.cell)
+    app.post("/api/tree")(handlers.tree)
+    app.get("/api/positions")(handlers.positions)
+    app.get("/api/runs")(handlers.list_runs)
+    app.get("/api/runs/{run}")(handlers.run)
+    app.post("/api/checkpoint")(handlers.checkpoint)
     return app
 
 
 class Handlers:
     """Where questions about one model are answered."""
 
-    def __init__(self, subject: ShownModel, runs: Runs) -> None:
-        self.subject, self.runs = subject, runs
+    def __init__(self, shown_model: ShownModel, runs: Runs) -> None:
+        self.shown_model, self.runs = shown_model, runs
         self._turns = Turns()
-        self.seen = TraceCache(subject, self._turns)
-        self.writer = Writer(subject, self.seen, self._turns)
-        self.sites = {site.name: site for site in sites_of(subject.model)}
+        self.traces = TraceCache(shown_model, self._turns)
+        self.writer = Writer(shown_model, self.traces, self._turns)
+        self.layers = {layer.name: layer for layer in attention_layers(shown_model.model)}
         self._checkpoint: tuple[tuple[int, int], Handlers] | None = None
 
     # --- the model ---------------------------------------------------------------------------------------------------
 
     def model(self) -> dict[str, Any]:
         """What the model is and where it attends."""
-        return describe(self.subject, self.writer.task)
+        return describe(self.shown_model, self.writer.task)
 
     def anatomy(self, length: Annotated[int, Query(ge=1, le=512)] = 32) -> dict[str, Any]:
         """Parameters and operations by part."""
-        return anatomy(self.subject, length)
+        return anatomy(self.shown_model, length)
 
     def form(self) -> dict[str, Any]:
         """The settings that a text can be written with; their defaults are the model folder's own."""
@@ -87,7 +87,7 @@ class Handlers:
 
     def language(self, request: asked.TextRequest) -> dict[str, Any]:
         """Whether a text is surely in another language than the model reads; language: which, where it is known."""
-        expected = self.subject.bundle.provenance.get("source_language")
+        expected = self.shown_model.bundle.provenance.get("source_language")
         found = guess_other(request.text[:MAX_CHARACTERS], expected if isinstance(expected, str) else None)
         return {"other": found is not None, "language": found.language if found else None, "expected": expected}
 
@@ -101,7 +101,7 @@ class Handlers:
     def trace(self, request: asked.Input) -> dict[str, Any]:
         """The tokens of both sides and the likeliest next ones: where a walk through the model begins and ends."""
         look = self.look(request)
-        return {**self.subject.tokens(look), "ids": list(look.target[1:]), "predictions": self._predictions(look)}
+        return {**self.shown_model.tokens(look), "ids": list(look.target[1:]), "predictions": self._predictions(look)}
 
     def values(self, request: asked.ValuesRequest) -> dict[str, Any]:
         """Recorded values by name."""
@@ -109,7 +109,7 @@ class Handlers:
         wanted = list(dict.fromkeys(request.names))
         if any(character in name for name in wanted for character in "*?["):
             raise ValueError("values are asked for by their full names")
-        found = self.seen.values(look, wanted)
+        found = self.traces.values(look, wanted)
         if missing := [name for name in wanted if name not in found]:
             raise ValueError(f"this model has no value named {missing[0][:120]!r}")
         if (count := sum(value.numel() for value in found.values())) > MAX_NUMBERS:
@@ -120,26 +120,28 @@ class Handlers:
     def heads(self, request: asked.Input) -> dict[str, Any]:
         """Every head as a thumbnail, with what it does in numbers."""
         look = self.look(request)
-        found = self.seen.values(look, [f"{name}.weights" for name in self.sites])
+        found = self.traces.values(look, [f"{name}.weights" for name in self.layers])
         return {
-            **self.subject.tokens(look),
-            "sites": [self._thumbnails(site, found[f"{name}.weights"]) for name, site in self.sites.items()],
+            **self.shown_model.tokens(look),
+            "attention_layers": [
+                self._thumbnails(layer, found[f"{name}.weights"]) for name, layer in self.layers.items()
+            ],
         }
 
     def head(self, request: asked.HeadRequest) -> dict[str, Any]:
         """One head in full, or the mean of a layer's heads."""
-        site, look = self.site(request.site), self.look(request.input)
-        weights = self.weights(look, site)
+        layer, look = self.layer(request.layer), self.look(request.input)
+        weights = self.weights(look, layer)
         if request.head is not None and request.head >= len(weights):
             raise ValueError(f"head {request.head} does not exist; there are {len(weights)}, from 0")
         chosen = weights.mean(dim=0) if request.head is None else weights[request.head]
-        return {"weights": pack(chosen), "pattern": asdict(pattern(chosen, same_sequence=site.kind != "cross"))}
+        return {"weights": pack(chosen), "pattern": asdict(pattern(chosen, same_sequence=layer.kind != "cross"))}
 
     def cell(self, request: asked.CellRequest) -> dict[str, Any]:
         """The arithmetic of one cell."""
-        site, look = self.site(request.site), self.look(request.input)
+        layer, look = self.layer(request.layer), self.look(request.input)
         place = {"head": request.head, "query": request.query, "key": request.key, "feature": request.feature}
-        return cell(self.seen, look, site, **place)
+        return cell(self.traces, look, layer, **place)
 
     def tree(self, request: asked.TreeRequest) -> dict[str, Any]:
         """The whole beam search."""
@@ -148,17 +150,17 @@ class Handlers:
     def look(self, given: asked.Input) -> Look:
         """What to run for an input; without a target, the model writes its own."""
         target = self.writer.best(given.text) if given.target is None else given.target
-        return self.subject.look(given.text, target)
+        return self.shown_model.look(given.text, target)
 
-    def site(self, name: str) -> Site:
+    def layer(self, name: str) -> AttentionLayer:
         """Where the model attends, by name."""
-        if name not in self.sites:
-            raise ValueError(f"this model does not attend at {name!r}; it does at {', '.join(list(self.sites)[:4])} …")
-        return self.sites[name]
+        if name not in self.layers:
+            raise ValueError(f"this model does not attend at {name!r}; it does at {', '.join(list(self.layers)[:4])} …")
+        return self.layers[name]
 
-    def weights(self, look: Look, site: Site) -> Tensor:
-        """All heads of a site: H T S."""
-        return self.seen.value(look, f"{site.name}.weights")
+    def weights(self, look: Look, layer: AttentionLayer) -> Tensor:
+        """All heads of a layer: H T S."""
+        return self.traces.value(look, f"{layer.name}.weights")
 
     # --- without a sentence ------------------------------------------------------------------------------------------
 
@@ -169,7 +171,7 @@ class Handlers:
         heads: Annotated[int, Query(ge=1, le=64)] = 8,
     ) -> dict[str, Any]:
         """Position schemes side by side."""
-        return schemes(Sizes(length=length, dim=dim, heads=heads), self.subject)
+        return schemes(Sizes(length=length, dim=dim, heads=heads), self.shown_model)
 
     def list_runs(self) -> list[dict[str, Any]]:
         """The training runs that can be looked at."""
@@ -183,34 +185,33 @@ class Handlers:
         """Heads of one sentence, as they were at a checkpoint."""
         key = (request.run, request.step)
         if self._checkpoint is None or self._checkpoint[0] != key:
-            self._checkpoint = (key, Handlers(self.runs.subject(*key), self.runs))
-        desk = self._checkpoint[1]
+            self._checkpoint = (key, Handlers(self.runs.model_at(*key), self.runs))
+        handlers = self._checkpoint[1]
         given = asked.Input(text=request.text, target=request.target)
-        look = desk.look(given)
-        means = {name: desk.weights(look, site).mean(dim=0) for name, site in desk.sites.items()}
+        look = handlers.look(given)
+        tokenizer = handlers.shown_model.target_tokenizer
         return {
-            **desk.subject.tokens(look),
+            **handlers.shown_model.tokens(look),
             "ids": list(look.target[1:]),
-            "text": ""
-            if desk.subject.target_tokenizer is None
-            else desk.subject.target_tokenizer.decode(look.target[1:]),
-            "sites": [
-                {"name": name, "kind": desk.sites[name].kind, "weights": pack(mean)} for name, mean in means.items()
+            "text": "" if tokenizer is None else tokenizer.decode(look.target[1:]),
+            "attention_layers": [
+                {"name": name, "kind": layer.kind, "weights": pack(handlers.weights(look, layer).mean(dim=0))}
+                for name, layer in handlers.layers.items()
             ],
         }
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _thumbnails(self, site: Site, weights: Tensor) -> dict[str, Any]:
+    def _thumbnails(self, layer: AttentionLayer, weights: Tensor) -> dict[str, Any]:
         small = tuple(min(THUMBNAIL, size) for size in weights.shape[1:])
         return {
-            **asdict(site),
+            **asdict(layer),
             "shades": pack_shades(adaptive_max_pool2d(weights, small)),
-            "patterns": [asdict(pattern(head, same_sequence=site.kind != "cross")) for head in weights],
+            "patterns": [asdict(pattern(head, same_sequence=layer.kind != "cross")) for head in weights],
         }
 
     def _predictions(self, look: Look) -> list[list[dict[str, Any]]]:
         """The likeliest tokens after each place; nothing for heads that score no tokens."""
-        if self.subject.config.head.kind != "language-model":
+        if self.shown_model.config.head.kind != "language-model":
             return []
-        return self.writer.likeliest(self.seen.value(look, "logits"))
+        return self.writer.likeliest(self.traces.value(look, "logits"))

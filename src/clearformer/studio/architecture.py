@@ -37,12 +37,12 @@ def _layer(model: Mapping[str, Any], stack: str) -> list[Block]:
     config = model["config"]
     norm = f"norm {'before' if config['norm']['place'] == 'pre' else 'after'}"
     blocks = []
-    for site in model["sites"]:
-        if site["stack"] == stack and site["layer"] == 0:
-            shared = f", {site['kv_heads']} of keys" if site["kv_heads"] != site["heads"] else ""
-            detail = f"{site['heads']} heads × {site['key_dim']}{shared} · {norm}"
-            title = KINDS.get(site["kind"], site["kind"])
-            blocks.append(Block(title=title, detail=detail, tinted=True, reads=site["kind"] == "cross"))
+    for layer in model["attention_layers"]:
+        if layer["stack"] == stack and layer["index"] == 0:
+            shared = f", {layer['kv_heads']} of keys" if layer["kv_heads"] != layer["heads"] else ""
+            detail = f"{layer['heads']} heads × {layer['key_dim']}{shared} · {norm}"
+            title = KINDS.get(layer["kind"], layer["kind"])
+            blocks.append(Block(title=title, detail=detail, tinted=True, reads=layer["kind"] == "cross"))
     widths = f"{config['dim']} → {config['hidden_dim']} → {config['dim']}"
     return [*blocks, Block(title="feed-forward", detail=f"{widths} · {config['activation']} · {norm}")]
 

@@ -1,4 +1,4 @@
-"""Where a model attends: one site for each attention layer, named as in the model."""
+"""The attention layers of a model, named as in the model."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,15 +10,16 @@ from clearformer.model.positions import Rotary
 
 
 @dataclass(frozen=True, kw_only=True)
-class Site:
-    """kind: self (both ways), masked (the past only) or cross (from the target to the source).
+class AttentionLayer:
+    """index: its place in the stack, from 0.
 
+    kind: self (both ways), masked (the past only) or cross (from the target to the source).
     exact: scores are scaled dot products, so that each cell's arithmetic can be shown.
     """
 
     name: str
     stack: str
-    layer: int
+    index: int
     kind: Literal["self", "masked", "cross"]
     heads: int
     kv_heads: int
@@ -28,18 +29,18 @@ class Site:
     exact: bool
 
 
-def sites_of(model: nn.Module) -> list[Site]:
+def attention_layers(model: nn.Module) -> list[AttentionLayer]:
     """In the order in which they run: self before cross within a layer, the encoder before the decoder."""
     return [
-        _site(name, module)
+        _describe(name, module)
         for name, module in model.named_modules(remove_duplicate=False)
         if name.rsplit(".", 1)[-1] in ("self_attn", "cross_attn") and module is not None
     ]
 
 
-def _site(name: str, module: nn.Module) -> Site:
+def _describe(name: str, module: nn.Module) -> AttentionLayer:
     words = name.split(".")
-    layer = next((int(word) for word in words if word.isdigit()), 0)
+    index = next((int(word) for word in words if word.isdigit()), 0)
     stack = words[0]
     kind: Literal["self", "masked", "cross"] = "self"
     if words[-1] == "cross_attn":
@@ -49,14 +50,14 @@ def _site(name: str, module: nn.Module) -> Site:
     if not isinstance(module, Attention):  # the recurrent and convolutional baselines look in ways of their own
         heads = getattr(module, "heads", 1)
         count = heads if isinstance(heads, int) else 1
-        return Site(
-            name=name, stack=stack, layer=layer, kind=kind, heads=count, kv_heads=count,
+        return AttentionLayer(
+            name=name, stack=stack, index=index, kind=kind, heads=count, kv_heads=count,
             key_dim=0, value_dim=0, position="none", exact=False,
         )  # fmt: skip
-    return Site(
+    return AttentionLayer(
         name=name,
         stack=stack,
-        layer=layer,
+        index=index,
         kind=kind,
         heads=module.heads.count,
         kv_heads=module.heads.kv_count,
@@ -67,9 +68,8 @@ def _site(name: str, module: nn.Module) -> Site:
     )
 
 
-def input_of(site: Site) -> str:
-    """The name of the value that flows into a site's residual: what the attention's output is added to."""
-    layer = f"{site.stack}.layers.{site.layer}"
-    if site.kind == "cross":
-        return f"{layer}.self_attn_residual.after"
-    return f"{site.stack}.front.output" if site.layer == 0 else f"{site.stack}.layers.{site.layer - 1}.output"
+def input_of(layer: AttentionLayer) -> str:
+    """The name of the value that flows into a layer's residual: what the attention's output is added to."""
+    if layer.kind == "cross":
+        return f"{layer.stack}.layers.{layer.index}.self_attn_residual.after"
+    return f"{layer.stack}.front.output" if layer.index == 0 else f"{layer.stack}.layers.{layer.index - 1}.output"

@@ -13,71 +13,73 @@ from clearformer.model.attention import Attention, split
 from clearformer.model.layers import BatchNorm, Residual
 from clearformer.model.positions import Rotary
 from clearformer.serving.refusal import Refused
-from clearformer.studio.attention_layers import Site, input_of
+from clearformer.studio.attention_layers import AttentionLayer, input_of
 from clearformer.studio.packing import pack
 from clearformer.studio.shown_model import Look
 from clearformer.studio.trace_cache import TraceCache, Values
 
 
-def cell(seen: TraceCache, look: Look, site: Site, *, head: int, query: int, key: int, feature: int) -> dict[str, Any]:
+def cell(
+    traces: TraceCache, look: Look, layer: AttentionLayer, *, head: int, query: int, key: int, feature: int
+) -> dict[str, Any]:
     """The operands of weights[head, query, key], of the head's output and of one feature of the layer's output."""
-    attention, residual = _parts(seen, site)
-    values = _values(seen, look, site)
-    weights = values[f"{site.name}.weights"]
+    attention, residual = _parts(traces, layer)
+    values = _values(traces, look, layer)
+    weights = values[f"{layer.name}.weights"]
     _check("head", head, weights.size(0))
     _check("query", query, weights.size(1))
     _check("key", key, weights.size(2))
     _check("feature", feature, attention.out_proj.out_features)
     found = {
-        "site": site.name,
+        "layer": layer.name,
         "head": head,
         "query": query,
         "key": key,
         "feature": feature,
         "scale": scale_of(attention),
-        **_row(values, site, head, query),
-        **_merged(attention, values, site, query, feature),
-        **_added(residual, values, site, query, feature),
+        **_row(values, layer, head, query),
+        **_merged(attention, values, layer, query, feature),
+        **_added(residual, values, layer, query, feature),
     }
     if isinstance(attention.position, Rotary):
-        found["rotation"] = _rotation(attention, values, site, head, query, key)
+        found["rotation"] = _rotation(attention, values, layer, head, query, key)
     return found
 
 
-def all_cells(seen: TraceCache, look: Look, site: Site, *, feature: int = 0) -> dict[str, Any]:
-    """What `cell` needs besides the recorded values, for every cell of a site: a page without a server has both."""
-    attention, residual = _parts(seen, site)
+def all_cells(traces: TraceCache, look: Look, layer: AttentionLayer, *, feature: int = 0) -> dict[str, Any]:
+    """What `cell` needs besides the recorded values, for every cell of a layer: a page without a server has both."""
+    attention, residual = _parts(traces, layer)
     place, norm = _norm(residual)
     out, bias = attention.out_proj, attention.out_proj.bias
     found = {
         "feature": feature,
         "scale": scale_of(attention),
-        "shared": site.heads // site.kv_heads,
-        "input": input_of(site),
+        "shared": layer.heads // layer.kv_heads,
+        "input": input_of(layer),
         "out_weight": pack(out.weight[feature]),
         "out_bias": None if bias is None else bias[feature].item(),
         "norm": {"place": place, **describe_norm(norm, feature)},
     }
     if isinstance(attention.position, Rotary):
-        q, k, cosines, sines = _turned(attention, _values(seen, look, site), site)
+        q, k, cosines, sines = _turned(attention, _values(traces, look, layer), layer)
         pairs = attention.position.pairs
         found["rotation"] = {"pairs": pairs, "q": pack(q), "k": pack(k), "cos": pack(cosines), "sin": pack(sines)}
     return found
 
 
-def _parts(seen: TraceCache, site: Site) -> tuple[Attention, Residual]:
-    if not site.exact:
-        told = "{site} does not score by dot products, so there is no such arithmetic to show"
-        raise Refused("additive", told, site=site.name)
-    attention = seen.subject.model.get_submodule(site.name)
-    residual = seen.subject.model.get_submodule(f"{site.name}_residual")
+def _parts(traces: TraceCache, layer: AttentionLayer) -> tuple[Attention, Residual]:
+    if not layer.exact:
+        told = "{layer} does not score by dot products, so there is no such arithmetic to show"
+        raise Refused("additive", told, layer=layer.name)
+    attention = traces.shown_model.model.get_submodule(layer.name)
+    residual = traces.shown_model.model.get_submodule(f"{layer.name}_residual")
     assert isinstance(attention, Attention)
     assert isinstance(residual, Residual)
     return attention, residual
 
 
-def _values(seen: TraceCache, look: Look, site: Site) -> Values:
-    return seen.values(look, [f"{site.name}.*", f"{site.name}_residual.*", input_of(site)])
+def _values(traces: TraceCache, look: Look, layer: AttentionLayer) -> Values:
+    return traces.values(look, [f"{layer.name}.*", f"{layer.name}_residual.*", input_of(layer)])
 
 
 def scale_of(attention: Attention) -> float:
@@ -85,10 +87,10 @@ def scale_of(attention: Attention) -> float:
     return float(attention.heads.key_dim**-0.5) if attention.scale is None else attention.scale
 
 
-def _row(values: Values, site: Site, head: int, query: int) -> dict[str, Any]:
+def _row(values: Values, layer: AttentionLayer, head: int, query: int) -> dict[str, Any]:
     """The query's row: every key and value that it is compared with and gathers."""
-    shared = head // (site.heads // site.kv_heads)  # several heads may share one key/value head
-    name, row = site.name, (head, query)
+    shared = head // (layer.heads // layer.kv_heads)  # several heads may share one key/value head
+    name, row = layer.name, (head, query)
     masked, bias = values[f"{name}.masked"][row], values.get(f"{name}.bias")
     return {
         "q": pack(values[f"{name}.q"][row]),
@@ -109,21 +111,21 @@ def _hidden(masked: Tensor) -> list[bool]:
     return hidden
 
 
-def _merged(attention: Attention, values: Values, site: Site, query: int, feature: int) -> dict[str, Any]:
+def _merged(attention: Attention, values: Values, layer: AttentionLayer, query: int, feature: int) -> dict[str, Any]:
     """All heads of this query side by side, and the row of W_O that mixes them into one feature."""
     out, bias = attention.out_proj, attention.out_proj.bias
     return {
-        "concat": pack(values[f"{site.name}.heads"][:, query].flatten()),
+        "concat": pack(values[f"{layer.name}.heads"][:, query].flatten()),
         "out_weight": pack(out.weight[feature]),
         "out_bias": None if bias is None else bias[feature].item(),
-        "output": pack(values[f"{site.name}.output"][query]),
+        "output": pack(values[f"{layer.name}.output"][query]),
     }
 
 
-def _added(residual: Residual, values: Values, site: Site, query: int, feature: int) -> dict[str, Any]:
+def _added(residual: Residual, values: Values, layer: AttentionLayer, query: int, feature: int) -> dict[str, Any]:
     """The residual sum and the norm, in whichever of its two places."""
     place, norm = _norm(residual)
-    flows, total = values[input_of(site)][query], values[f"{site.name}_residual.sum"][query]
+    flows, total = values[input_of(layer)][query], values[f"{layer.name}_residual.sum"][query]
     return {
         "input": pack(flows),
         "sum": pack(total),
@@ -131,7 +133,7 @@ def _added(residual: Residual, values: Values, site: Site, query: int, feature: 
             "place": place,
             **describe_norm(norm, feature),
             "of": pack(flows if place == "pre" else total),
-            "result": pack(values[f"{site.name}_residual.{'before' if place == 'pre' else 'after'}"][query]),
+            "result": pack(values[f"{layer.name}_residual.{'before' if place == 'pre' else 'after'}"][query]),
         },
     }
 
@@ -169,28 +171,30 @@ def _at(values: Tensor | None, place: int, otherwise: float = 0.0) -> float:
     return otherwise if values is None else float(values[place].item())
 
 
-def _rotation(attention: Attention, values: Values, site: Site, head: int, query: int, key: int) -> dict[str, Any]:
+def _rotation(
+    attention: Attention, values: Values, layer: AttentionLayer, head: int, query: int, key: int
+) -> dict[str, Any]:
     """Query and key before they were turned, and the angles."""
-    q, k, cosines, sines = _turned(attention, values, site)
+    q, k, cosines, sines = _turned(attention, values, layer)
     assert isinstance(attention.position, Rotary)
     return {
         "pairs": attention.position.pairs,
         "q": pack(q[head, query]),
-        "k": pack(k[head // (site.heads // site.kv_heads), key]),
+        "k": pack(k[head // (layer.heads // layer.kv_heads), key]),
         "cos": pack(cosines[[query, key]]),
         "sin": pack(sines[[query, key]]),
     }
 
 
 @torch.inference_mode()
-def _turned(attention: Attention, values: Values, site: Site) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def _turned(attention: Attention, values: Values, layer: AttentionLayer) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """All queries and keys before they were turned, H T K and G T K, and each position's cosines and sines, T K/2."""
     assert isinstance(attention.position, Rotary)
-    given = values[f"{site.name}_residual.before"][None]
+    given = values[f"{layer.name}_residual.before"][None]
     cosines, sines = attention.position.turn(torch.arange(given.size(1))[None])
     return (
-        split(attention.q_proj(given), site.heads)[0],
-        split(attention.k_proj(given), site.kv_heads)[0],
+        split(attention.q_proj(given), layer.heads)[0],
+        split(attention.k_proj(given), layer.kv_heads)[0],
         cosines[0, 0],
         sines[0, 0],
     )

@@ -12,18 +12,20 @@ from clearformer.studio.shown_model import check_length
 MAX_TOKENS = 96  # every value of every layer goes into the file
 
 
-def explain(desk: Handlers, text: str, *, language: Literal["en", "zh"] = "en") -> str:
+def explain(handlers: Handlers, text: str, *, language: Literal["en", "zh"] = "en") -> str:
     """One HTML file: the pages' own code, and the answers that it would have asked the server for."""
     given = Input(text=text)
-    look = desk.look(given)
+    look = handlers.look(given)
     check_length(max(len(look.source), len(look.target)), MAX_TOKENS)
-    values = desk.seen.values(look, ["encoder.*", "decoder.*"])
-    answers: dict[str, Any] = {"/api/model": desk.model(), "/api/trace": desk.trace(given)}
+    values = handlers.traces.values(look, ["encoder.*", "decoder.*"])
+    answers: dict[str, Any] = {"/api/model": handlers.model(), "/api/trace": handlers.trace(given)}
     data = {
         "language": language,
         "text": text,
         "answers": answers,
         "values": {name: pack(value) for name, value in values.items() if value.dim() <= 3},
-        "cells": {site.name: all_cells(desk.seen, look, site) for site in desk.sites.values() if site.exact},
+        "cells": {
+            layer.name: all_cells(handlers.traces, look, layer) for layer in handlers.layers.values() if layer.exact
+        },
     }
     return one_page(STATIC, "offline", data, title=f"{text[:60]} · Clearformer")

@@ -90,7 +90,7 @@ class HeadRequest(_Request):
     """head: None is the mean of all heads."""
 
     input: Input
-    site: Annotated[str, Field(max_length=200)]
+    layer: Annotated[str, Field(max_length=200)]
     head: Place | None = None
 
 
@@ -98,7 +98,7 @@ class CellRequest(_Request):
     """Which cell, and which feature of the layer's output to follow."""
 
     input: Input
-    site: Annotated[str, Field(max_length=200)]
+    layer: Annotated[str, Field(max_length=200)]
     head: Place
     query: Place
     key: Place

@@ -57,7 +57,7 @@ class Runs:
             "checkpoints": Checkpoints(folder / "checkpoints", keep=1).steps(),
         }
 
-    def subject(self, number: int, step: int) -> ShownModel:
+    def model_at(self, number: int, step: int) -> ShownModel:
         """The model as it was at a checkpoint."""
         folder = self._folder(number)
         if step not in Checkpoints(folder / "checkpoints", keep=1).steps():

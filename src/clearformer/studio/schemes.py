@@ -21,7 +21,7 @@ class Sizes:
 
 
 @torch.inference_mode()
-def schemes(sizes: Sizes, subject: ShownModel | None = None) -> dict[str, Any]:
+def schemes(sizes: Sizes, shown_model: ShownModel | None = None) -> dict[str, Any]:
     """Matrices, similarities by distance, angles, slopes and buckets; and the model's own table, if it has one."""
     waves = Sinusoidal(sizes.dim).embed(torch.arange(sizes.length))
     steps = torch.arange(sizes.length)
@@ -37,7 +37,7 @@ def schemes(sizes: Sizes, subject: ShownModel | None = None) -> dict[str, Any]:
             "both_ways": Buckets(1, bidirectional=True).bucket(distances).tolist(),
             "backwards": Buckets(1, bidirectional=False).bucket(distances).tolist(),
         },
-        "own": None if subject is None else _own(subject, sizes),
+        "own": None if shown_model is None else _own(shown_model, sizes),
     }
 
 
@@ -60,9 +60,9 @@ def _rotary(sizes: Sizes, steps: Tensor) -> dict[str, Any]:
     }
 
 
-def _own(subject: ShownModel, sizes: Sizes) -> dict[str, Any] | None:
+def _own(shown_model: ShownModel, sizes: Sizes) -> dict[str, Any] | None:
     """What the model itself learned about positions: a table of vectors, or a bias for each bucket."""
-    for name, module in subject.model.named_modules():
+    for name, module in shown_model.model.named_modules():
         if isinstance(module, Learned):
             rows = module.table.weight[module.offset : module.offset + sizes.length]
             return {"kind": "learned", "name": name, "matrix": pack(rows), "similarity": pack(similarity(rows))}

@@ -21,10 +21,10 @@ Key = tuple[Look, tuple[str, ...]]
 
 
 class TraceCache:
-    """What a subject computed, by look and by name; tensors have lost their batch dimension."""
+    """What a shown_model computed, by look and by name; tensors have lost their batch dimension."""
 
-    def __init__(self, subject: ShownModel, turns: Turns, *, room: int = ROOM) -> None:
-        self.subject, self._turns, self._room = subject, turns, room
+    def __init__(self, shown_model: ShownModel, turns: Turns, *, room: int = ROOM) -> None:
+        self.shown_model, self._turns, self._room = shown_model, turns, room
         self._kept: OrderedDict[Key, Values] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -35,9 +35,9 @@ class TraceCache:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        with self._turns.mine(), trace(self.subject.model, only=patterns) as seen:
-            self.subject.run(look)
-        found = {name: seen[name][0] for name in seen}
+        with self._turns.mine(), trace(self.shown_model.model, only=patterns) as recorded:
+            self.shown_model.run(look)
+        found = {name: recorded[name][0] for name in recorded}
         with self._lock:
             self._kept[key] = found
             self._make_room()

@@ -25,7 +25,7 @@ from clearformer.inference.translation_settings import usual_search
 from clearformer.inference.translator import Translator, beam_config
 from clearformer.serving.admission import Turns
 from clearformer.serving.refusal import Refused
-from clearformer.studio.attention_layers import sites_of
+from clearformer.studio.attention_layers import attention_layers
 from clearformer.studio.packing import pack
 from clearformer.studio.shown_model import ShownModel, check_length
 from clearformer.studio.spelling import spell
@@ -39,48 +39,47 @@ CHOICES = 5  # likeliest tokens shown for each step
 class Writer:
     """A model that writes. Answers are plain data, ready for JSON."""
 
-    def __init__(self, subject: ShownModel, seen: TraceCache, turns: Turns) -> None:
-        self.subject, self._seen, self._turns = subject, seen, turns
+    def __init__(self, shown_model: ShownModel, traces: TraceCache, turns: Turns) -> None:
+        self.shown_model, self._traces, self._turns = shown_model, traces, turns
         self._answers: dict[tuple[tuple[int, ...], WritingSettings], list[Hypothesis]] = {}
 
     @cached_property
     def translator(self) -> Translator:
         """The translator that `clearformer translate` uses."""
-        return Translator(self.subject.bundle)
+        return Translator(self.shown_model.bundle)
 
     @cached_property
     def generator(self) -> TextGenerator:
         """The generator that `clearformer generate` uses."""
-        return TextGenerator(self.subject.bundle)
+        return TextGenerator(self.shown_model.bundle)
 
     def settings(self, given: Mapping[str, Any] | None = None) -> WritingSettings:
         """What was asked for, over what the model folder's own recipe says."""
-        return settings_from(usual_search(self.subject.bundle.provenance), given or {})
+        return settings_from(usual_search(self.shown_model.bundle.provenance), given or {})
 
     @property
     def task(self) -> Task:
         """What this model does with a text."""
-        if self.subject.target_tokenizer is None or not self.subject.reads_tokens:
+        if self.shown_model.target_tokenizer is None or not self.shown_model.reads_tokens:
             return "read"
-        if self.subject.has_target:
+        if self.shown_model.has_target:
             return "translate"
-        scores_tokens = self.subject.config.head.kind == "language-model"
-        return "generate" if self.subject.config.shape == "decoder" and scores_tokens else "read"
+        scores_tokens = self.shown_model.config.head.kind == "language-model"
+        return "generate" if self.shown_model.config.shape == "decoder" and scores_tokens else "read"
 
     def best(self, text: str) -> tuple[int, ...]:
         """The ids of what is written for a text; nothing where the model only reads."""
         if self.task != "translate":
             return ()
-        return self._search(self.subject.read(text), self.settings())[0].tokens
+        return self._search(self.shown_model.read(text), self.settings())[0].tokens
 
     def write(self, text: str, settings: WritingSettings) -> dict[str, Any]:
         """What is written, best first, with everything that the page shows of it."""
-        source = self.subject.read(text)
-        shown: dict[str, Any] = {"source": spell(self.subject.source_tokenizer, source), "results": [], "readings": []}
+        source = self.shown_model.read(text)
+        spelled = spell(self.shown_model.source_tokenizer, source)
         if self.task == "read":
-            return {**shown, "readings": self._readings(text)}
-        found = self._search(source, settings)
-        return {**shown, "results": self.present_all(text, found)}
+            return {"source": spelled, "results": [], "readings": self._readings(text)}
+        return {"source": spelled, "results": self.present_all(text, self._search(source, settings)), "readings": []}
 
     def present_all(self, text: str, found: Sequence[Hypothesis]) -> list[dict[str, Any]]:
         """The alternatives, the first in full. same_text_as: an earlier place with this very text in other pieces."""
@@ -93,7 +92,7 @@ class Writer:
 
     def result(self, text: str, ids: Sequence[int], settings: WritingSettings) -> dict[str, Any]:
         """One of the alternatives in full."""
-        source = self.subject.read(text)
+        source = self.shown_model.read(text)
         for one in self._search(source, settings):
             if one.tokens == tuple(ids):
                 return self._present(text, one, detailed=True)
@@ -103,13 +102,13 @@ class Writer:
         """Every candidate of the beam search, the answer, and which leaf it is."""
         if self.task == "read":
             raise Refused("silent", "this model writes nothing, so there is no search to show")
-        source = self.subject.read(text)
+        source = self.shown_model.read(text)
         recorder = TreeRecorder()
         with self._turns.mine():
             found = self._search_tree(source, settings, prefix, recorder)
         tree = recorder.trees[0]
         return {
-            "source": spell(self.subject.source_tokenizer, source),
+            "source": spell(self.shown_model.source_tokenizer, source),
             "nodes": self._nodes(tree, beam_config(settings.decoding).penalty),
             "best": tree.finished()[0].id if tree.finished() else None,
             "answer": self._present(text, found, detailed=False),
@@ -157,7 +156,7 @@ class Writer:
     def _prepare(self, source: tuple[int, ...], settings: WritingSettings) -> SearchInput:
         """Stepper, source, rules and limits, from where `clearformer translate` and `generate` have them."""
         check_length(len(source), MAX_SEARCHED, "searched")
-        tokenizer = self.subject.target_tokenizer
+        tokenizer = self.shown_model.target_tokenizer
         assert tokenizer is not None
         if not {"eos", "sep"} & tokenizer.special_ids.keys():
             raise Refused("endless", "this vocabulary has no end token, so nothing could ever be finished")
@@ -171,7 +170,7 @@ class Writer:
     # --- presenting --------------------------------------------------------------------------------------------------
 
     def _present(self, text: str, found: Hypothesis, *, detailed: bool) -> dict[str, Any]:
-        tokenizer = self.subject.target_tokenizer
+        tokenizer = self.shown_model.target_tokenizer
         assert tokenizer is not None
         tokens: list[dict[str, Any]] = [dict(token) for token in spell(tokenizer, found.tokens)]
         for token, log_prob in zip(tokens, found.token_log_probs, strict=False):
@@ -191,29 +190,29 @@ class Writer:
 
     def _alignment(self, text: str, ids: Sequence[int]) -> Any:
         """How much each written token looked at each source token: the mean head of the last cross layer but one."""
-        crossing = [site for site in sites_of(self.subject.model) if site.kind == "cross"]
+        crossing = [layer for layer in attention_layers(self.shown_model.model) if layer.kind == "cross"]
         if not crossing:
             return None
         name = f"{crossing[max(0, len(crossing) - 2)].name}.weights"
-        return pack(self._seen.value(self.subject.look(text, ids), name).mean(dim=0)[: len(ids)])
+        return pack(self._traces.value(self.shown_model.look(text, ids), name).mean(dim=0)[: len(ids)])
 
     def _choices(self, text: str, ids: Sequence[int]) -> list[list[dict[str, Any]]]:
         """The likeliest tokens at each step, as the model saw them."""
-        logits = self._seen.value(self.subject.look(text, ids), "logits")
-        first = 0 if self.subject.has_target else len(self.subject.read(text)) - 1
+        logits = self._traces.value(self.shown_model.look(text, ids), "logits")
+        first = 0 if self.shown_model.has_target else len(self.shown_model.read(text)) - 1
         return self.likeliest(logits[first : first + len(ids)])
 
     def _readings(self, text: str) -> list[list[dict[str, Any]]]:
         """What a model with a language head would put at each place; nothing for other heads."""
-        config = self.subject.config
+        config = self.shown_model.config
         if config.head.kind != "language-model" or config.shape not in ("encoder", "decoder"):
             return []
-        return self.likeliest(self._seen.value(self.subject.look(text, ()), "logits"))
+        return self.likeliest(self._traces.value(self.shown_model.look(text, ()), "logits"))
 
     def likeliest(self, logits: Tensor) -> list[list[dict[str, Any]]]:
         """The most probable tokens of each row. logits: T V."""
         probabilities, ids = top(logits.float().softmax(-1), CHOICES)
-        spelled = spell(self.subject.target_tokenizer, ids.flatten().tolist())
+        spelled = spell(self.shown_model.target_tokenizer, ids.flatten().tolist())
         width = ids.size(-1)
         return [
             [
@@ -224,7 +223,7 @@ class Writer:
         ]
 
     def _nodes(self, tree: BeamTree, penalty: LengthPenalty) -> list[dict[str, Any]]:
-        tokens = spell(self.subject.target_tokenizer, [node.token or 0 for node in tree.nodes])
+        tokens = spell(self.shown_model.target_tokenizer, [node.token or 0 for node in tree.nodes])
         for token in tokens:
             token.pop("whole", None)  # neighbours in this list are rivals, not the next byte
         return [

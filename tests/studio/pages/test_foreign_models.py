@@ -9,7 +9,7 @@ from clearformer.folder.bundle import load
 from clearformer.folder.description import find_model
 from clearformer.interop import to_hugging_face
 from clearformer.interop.importer import import_checkpoint
-from clearformer.studio.attention_layers import sites_of
+from clearformer.studio.attention_layers import attention_layers
 from clearformer.studio.shown_model import ShownModel
 from interop.folders import bert_folder, gpt2_folder
 from studio.browsing import BROWSER, PAGES, choose, serving, settled
@@ -56,5 +56,5 @@ def test_every_page_works_on_a_model_that_was_not_made_for_it(page, foreign, nam
             assert page.locator(".message").count() == 0, page.locator(".message").first.inner_text()
         page.goto(f"{address}/#/heads")
         settled(page)
-        heads = sum(site.heads for site in sites_of(bundle.model))
+        heads = sum(layer.heads for layer in attention_layers(bundle.model))
         assert page.locator(".thumbnail").count() >= heads > 0

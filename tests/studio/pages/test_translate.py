@@ -7,9 +7,9 @@ from studio.browsing import BROWSER, choose, settled
 pytestmark = BROWSER
 
 
-def test_the_translation_and_the_tree_on_the_page_are_the_api_s(page, address, desks):
+def test_the_translation_and_the_tree_on_the_page_are_the_api_s(page, address, all_handlers):
     choose(page)
-    writer = desks["transformer"].writer
+    writer = all_handlers["transformer"].writer
     for text in ("two dogs play", "a man reads a book"):
         expected = writer.tree(text, writer.settings(), ())["answer"]
         for name, attribute in (("translate", "data-result"), ("tree", "data-answer")):
@@ -22,12 +22,12 @@ def test_the_translation_and_the_tree_on_the_page_are_the_api_s(page, address, d
         assert float(page.locator("[data-score]").get_attribute("data-score")) == pytest.approx(expected["score"])
 
 
-def test_the_form_is_what_the_server_describes(page, address, desks):
+def test_the_form_is_what_the_server_describes(page, address, all_handlers):
     """Every field of the method in force, named in both languages, with the server's bounds and defaults."""
     choose(page)
     page.goto(f"{address}/#/translate")
     settled(page)
-    form = desks["transformer"].form()["fields"]
+    form = all_handlers["transformer"].form()["fields"]
     for method in ("beam", "greedy", "sampling"):
         page.locator(f"input[type=radio][value={method}]").check()
         settled(page)

@@ -24,15 +24,15 @@ def test_every_step_of_the_walk_is_drawn_in_both_languages(page, address):
         assert "⟦" not in page.locator("body").inner_text()
 
 
-def test_the_offline_page_walks_without_a_server(page, desks, tmp_path):
+def test_the_offline_page_walks_without_a_server(page, all_handlers, tmp_path):
     path = tmp_path / "page.html"
-    path.write_text(explain(desks["transformer"], TEXT), encoding="utf-8")
+    path.write_text(explain(all_handlers["transformer"], TEXT), encoding="utf-8")
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(path.as_uri())
     settled(page)
-    desk, weights = desks["transformer"], []
-    look = desk.look(Input(text=TEXT))
+    handlers, weights = all_handlers["transformer"], []
+    look = handlers.look(Input(text=TEXT))
     for _ in range(page.locator(".walk-bar option").count() - 1):
         page.keyboard.press("Space")
         settled(page)
@@ -41,7 +41,7 @@ def test_the_offline_page_walks_without_a_server(page, desks, tmp_path):
             page.locator(".step .cell").first.click()
             weights.append(page.locator(".cell-panel [data-value=weight] .own").text_content())
             page.locator("h2").click()  # off the matrix, whose keys are its own
-    assert weights == [shown_as(float(desk.weights(look, site)[0, 0, 0])) for site in desk.sites.values()]
+    assert weights == [shown_as(float(handlers.weights(look, layer)[0, 0, 0])) for layer in handlers.layers.values()]
     assert page.locator(".step").get_attribute("data-step") == "prediction"
     page.get_by_text("中文").click()
     assert "走过整个模型" in page.locator("h2").inner_text()

@@ -10,7 +10,7 @@ let prepared = null;
 // An answer that says no, in words that can be shown.
 export class Refusal extends Error {}
 
-// Offline pages carry the answers that they need: whole ones by address, recorded values by name, cells by site.
+// Offline pages carry the answers that they need: whole ones by address, recorded values by name, cells by layer.
 export function prepareAnswers(answers) {
   prepared = answers;
 }
@@ -25,7 +25,7 @@ export async function ask(path, body = null, { fresh = false, signal = null } = 
 }
 
 function answerFrom({ answers, values, cells }, path, body) {
-  if (path === "/api/cell" && body.site in cells) return cellOperands(cells[body.site], values, body);
+  if (path === "/api/cell" && body.layer in cells) return cellOperands(cells[body.layer], values, body);
   if (path === "/api/values" && body.names.every((name) => name in values)) return Object.fromEntries(body.names.map((name) => [name, values[name]]));
   if (path in answers) return answers[path];
   throw new Refusal(t("error.offline"));

@@ -15,7 +15,7 @@ export function cellPanel(operands, { queries, keys, onfeature }) {
   const { query, key, feature } = operands;
   const names = { query: label(queries[query]), key: label(keys[key]), head: operands.head + 1 };
   const title = newId("cell");
-  return h("section", { class: "cell-panel", "aria-labelledby": title, "data-cell": `${operands.site}/${operands.head}/${query}/${key}` },
+  return h("section", { class: "cell-panel", "aria-labelledby": title, "data-cell": `${operands.layer}/${operands.head}/${query}/${key}` },
     h("h3", { id: title }, t("cell.title", names)),
     h("p", { class: "caption" }, t("cell.about", names)),
     h("ol", { class: "arithmetic" },

@@ -18,19 +18,19 @@ export function currentInput() {
   return { text: chosen.text, target: chosen.alternative };
 }
 
-// Who looks at whom at a site: the tokens of its rows and of its columns.
-export function sides(site, tokens) {
-  const own = site.stack === "decoder" && tokens.target.length ? tokens.target : tokens.source;
-  return { queries: own, keys: site.kind === "cross" ? tokens.source : own };
+// Who looks at whom at a layer: the tokens of its rows and of its columns.
+export function sides(layer, tokens) {
+  const own = layer.stack === "decoder" && tokens.target.length ? tokens.target : tokens.source;
+  return { queries: own, keys: layer.kind === "cross" ? tokens.source : own };
 }
 
-export function siteName(site) {
-  return t(`site.${site.kind}`, { stack: t(`stack.${site.stack}`), layer: site.layer + 1 });
+export function layerName(layer) {
+  return t(`layer.${layer.kind}`, { stack: t(`stack.${layer.stack}`), layer: layer.index + 1 });
 }
 
 export function headsPage(model) {
-  if (model.sites.length === 0) return h("div", {}, h("h2", {}, t("heads.title")), note(t("heads.none")));
-  if (!model.sites.some((site) => site.name === chosen.site)) chosen.site = (model.sites.find((site) => site.kind === "cross") ?? model.sites[0]).name;
+  if (model.attention_layers.length === 0) return h("div", {}, h("h2", {}, t("heads.title")), note(t("heads.none")));
+  if (!model.attention_layers.some((layer) => layer.name === chosen.layer)) chosen.layer = (model.attention_layers.find((layer) => layer.kind === "cross") ?? model.attention_layers[0]).name;
   const all = new Waiting("thumbnails");
   const large = new Waiting("head");
   const arithmetic = new Waiting("cell");
@@ -45,23 +45,23 @@ export function headsPage(model) {
     }).then(() => showChosen(all.element));
   };
   const showLarge = (tokens, input) => {
-    const site = model.sites.find((one) => one.name === chosen.site);
-    if (chosen.head !== null && chosen.head >= site.heads) chosen.head = 0;
-    large.fill(() => ask("/api/head", { input, site: site.name, head: chosen.head }), (found) => largeHead(site, tokens, found, { again: update, opencell: () => showCell(site, tokens, input) }));
-    showCell(site, tokens, input);
+    const layer = model.attention_layers.find((one) => one.name === chosen.layer);
+    if (chosen.head !== null && chosen.head >= layer.heads) chosen.head = 0;
+    large.fill(() => ask("/api/head", { input, layer: layer.name, head: chosen.head }), (found) => largeHead(layer, tokens, found, { again: update, opencell: () => showCell(layer, tokens, input) }));
+    showCell(layer, tokens, input);
   };
-  const showCell = (site, tokens, input) => {
+  const showCell = (layer, tokens, input) => {
     if (chosen.cell === null || chosen.head === null) {
       arithmetic.clear();
       return;
     }
-    if (!site.exact) {
+    if (!layer.exact) {
       replace(arithmetic.element, note(t("heads.inexact")));
       return;
     }
-    arithmetic.fill(() => askCell(site, input), (operands) => cellPanel(operands, { ...sides(site, tokens), onfeature: (feature) => {
+    arithmetic.fill(() => askCell(layer, input), (operands) => cellPanel(operands, { ...sides(layer, tokens), onfeature: (feature) => {
       chosen.feature = feature;
-      showCell(site, tokens, input);
+      showCell(layer, tokens, input);
     } }));
   };
   update();
@@ -77,27 +77,27 @@ function showChosen(list) {
   else if (inner.top < outer.top) list.scrollTop -= outer.top - inner.top + 30;
 }
 
-export function askCell(site, input) {
-  return ask("/api/cell", { input, site: site.name, head: chosen.head, query: chosen.cell[0], key: chosen.cell[1], feature: chosen.feature });
+export function askCell(layer, input) {
+  return ask("/api/cell", { input, layer: layer.name, head: chosen.head, query: chosen.cell[0], key: chosen.cell[1], feature: chosen.feature });
 }
 
 function thumbnails(found, onchoose) {
-  return h("div", { class: "thumbnails" }, found.sites.map((site) => {
-    const shades = unpack(site.shades);
-    return h("section", { class: "thumbnail-row", "aria-label": siteName(site) },
-      h("h3", {}, siteName(site)),
+  return h("div", { class: "thumbnails" }, found.attention_layers.map((layer) => {
+    const shades = unpack(layer.shades);
+    return h("section", { class: "thumbnail-row", "aria-label": layerName(layer) },
+      h("h3", {}, layerName(layer)),
       h("div", { class: "thumbnail-list" },
-        site.patterns.map((pattern, head) => thumbnail(part(shades, head), {
-          key: `${site.name}/${head}`, name: t("heads.head", { head: head + 1 }), pattern: t(`pattern.${pattern.name}`),
-          description: t("heads.thumbnail", { site: siteName(site), head: head + 1, pattern: t(`pattern.${pattern.name}`), entropy: number(pattern.entropy, 2) }),
-          current: site.name === chosen.site && head === chosen.head,
+        layer.patterns.map((pattern, head) => thumbnail(part(shades, head), {
+          key: `${layer.name}/${head}`, name: t("heads.head", { head: head + 1 }), pattern: t(`pattern.${pattern.name}`),
+          description: t("heads.thumbnail", { layer: layerName(layer), head: head + 1, pattern: t(`pattern.${pattern.name}`), entropy: number(pattern.entropy, 2) }),
+          current: layer.name === chosen.layer && head === chosen.head,
           onclick: () => {
-            [chosen.site, chosen.head] = [site.name, head];
+            [chosen.layer, chosen.head] = [layer.name, head];
             onchoose();
           },
         })),
-        h("button", { type: "button", class: "thumbnail-mean", "data-key": `${site.name}/mean`, "aria-pressed": String(site.name === chosen.site && chosen.head === null), onclick: () => {
-          [chosen.site, chosen.head] = [site.name, null];
+        h("button", { type: "button", class: "thumbnail-mean", "data-key": `${layer.name}/mean`, "aria-pressed": String(layer.name === chosen.layer && chosen.head === null), onclick: () => {
+          [chosen.layer, chosen.head] = [layer.name, null];
           onchoose();
         } }, t("heads.mean"))));
   }));
@@ -113,15 +113,15 @@ function thumbnail(shades, { key, name, pattern, description, current, onclick }
   return h("button", { type: "button", class: "thumbnail", "aria-pressed": String(current), "data-key": key, "aria-label": description, title: description, onclick }, canvas, h("span", { class: "thumbnail-name" }, name), h("span", { class: "thumbnail-pattern" }, pattern));
 }
 
-function largeHead(site, tokens, found, { again, opencell }) {
-  const { queries, keys } = sides(site, tokens);
+function largeHead(layer, tokens, found, { again, opencell }) {
+  const { queries, keys } = sides(layer, tokens);
   const weights = unpack(found.weights);
-  const title = chosen.head === null ? t("heads.large.mean", { site: siteName(site) }) : t("heads.large", { site: siteName(site), head: chosen.head + 1 });
-  const name = `attention-${site.name}-${chosen.head === null ? "mean" : chosen.head + 1}`;
+  const title = chosen.head === null ? t("heads.large.mean", { layer: layerName(layer) }) : t("heads.large", { layer: layerName(layer), head: chosen.head + 1 });
+  const name = `attention-${layer.name}-${chosen.head === null ? "mean" : chosen.head + 1}`;
   const [rows, columns] = [queries.map((token) => shortLabel(token)), keys.map((token) => shortLabel(token))];
   const view = matrix({
     rows, columns, values: weights.values, label: title, rowAxis: t("heads.query"), columnAxis: t("heads.key"), selected: chosen.cell,
-    hidden: site.kind === "masked" ? (row, column) => column > row : null,
+    hidden: layer.kind === "masked" ? (row, column) => column > row : null,
     say: (row, column, value) => t("heads.cell", { query: label(queries[row]), key: label(keys[column]), weight: number(value) }),
     onopen: (row, column) => {
       chosen.cell = [row, column];
@@ -135,11 +135,11 @@ function largeHead(site, tokens, found, { again, opencell }) {
       chosen.view = value;
       again();
     }),
-    figure({ name, title, caption: facts(found.pattern, site), content, table: () => view.table(), drawing: asLines ? null : () => view.drawing() }),
+    figure({ name, title, caption: facts(found.pattern, layer), content, table: () => view.table(), drawing: asLines ? null : () => view.drawing() }),
     chosen.head === null ? note(t("heads.mean.note")) : asLines ? null : note(t("heads.click")));
 }
 
-function facts(pattern, site) {
+function facts(pattern, layer) {
   const shares = Object.entries(pattern.shares).map(([name, share]) => `${t(`pattern.${name}`)} ${percent(share)}`);
   return `${t("heads.pattern", { name: t(`pattern.${pattern.name}`) })} ${t("heads.entropy", { entropy: number(pattern.entropy, 3), largest: number(pattern.largest, 3) })} ${t("heads.shares", { shares: shares.join(t("list.comma")) })}`;
 }

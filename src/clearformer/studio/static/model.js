@@ -46,17 +46,17 @@ function blocksOf(model) {
   const { config } = model;
   const place = config.norm.place;
   const norm = t(`model.norm.short.${place}`);
-  return Object.entries(model.layers).map(([stack, layers]) => {
-    const sites = model.sites.filter((site) => site.stack === stack && site.layer === 0);
-    const heads = (site) => t("model.block.heads", { heads: site.heads, width: site.key_dim, kv: site.kv_heads });
+  return Object.entries(model.layers).map(([stack, depth]) => {
+    const layers = model.attention_layers.filter((layer) => layer.stack === stack && layer.index === 0);
+    const heads = (layer) => t("model.block.heads", { heads: layer.heads, width: layer.key_dim, kv: layer.kv_heads });
     return {
-      stack, layers, title: t(`stack.${stack}`),
+      stack, depth, title: t(`stack.${stack}`),
       repeated: [
-        ...sites.map((site) => ({ title: t(`model.block.${site.kind}`), detail: `${heads(site)} · ${norm}`, kind: "attention", cross: site.kind === "cross" })),
+        ...layers.map((layer) => ({ title: t(`model.block.${layer.kind}`), detail: `${heads(layer)} · ${norm}`, kind: "attention", cross: layer.kind === "cross" })),
         { title: t("model.block.ffn"), detail: `${count(config.dim)} → ${count(config.hidden_dim)} → ${count(config.dim)} · ${config.activation} · ${norm}`, kind: "ffn" },
       ],
       get blocks() {
-        return [{ title: t("model.block.front"), detail: frontText(model) }, ...this.repeated.map((block) => ({ ...block, detail: `${layers} × ${block.detail}` }))];
+        return [{ title: t("model.block.front"), detail: frontText(model) }, ...this.repeated.map((block) => ({ ...block, detail: `${depth} × ${block.detail}` }))];
       },
     };
   });
@@ -89,7 +89,7 @@ function architecture(model) {
       line(middle, bottom, middle, frontTop + BLOCK.height),
       block(x, frontTop, { title: t("model.block.front"), detail: frontText(model), kind: "front" }),
       svg("rect", { x: x - 12, y: bodyTop, width: BLOCK.width + 24, height: bodyBottom - bodyTop, rx: 8, class: "stack-frame" }),
-      svg("text", { x: x + BLOCK.width + 12, y: bodyTop - 8, class: "times", "text-anchor": "end" }, `× ${stack.layers}`),
+      svg("text", { x: x + BLOCK.width + 12, y: bodyTop - 8, class: "times", "text-anchor": "end" }, `× ${stack.depth}`),
       svg("text", { x: x - 8, y: bodyTop - 8, class: "axis-title" }, stack.title),
       line(middle, frontTop, middle, bodyBottom));
     stack.repeated.forEach((one, row) => {

@@ -4,24 +4,24 @@ import { part, unpack } from "./tensor.js";
 
 const HIDDEN = -3.4028234663852886e38; // what attention writes where a mask hides: the smallest float32
 
-// fixed: what the site has besides recorded values; values: those, by name.
-export function cellOperands(fixed, values, { site, head, query, key }) {
+// fixed: what the layer has besides recorded values; values: those, by name.
+export function cellOperands(fixed, values, { layer, head, query, key }) {
   const all = (name) => unpack(values[name]);
-  const own = (name) => all(`${site}.${name}`);
+  const own = (name) => all(`${layer}.${name}`);
   const row = (name) => part(part(own(name), head), query);
   const shared = Math.floor(head / fixed.shared); // several heads may share one key/value head
   const flows = part(all(fixed.input), query);
-  const sum = part(all(`${site}_residual.sum`), query);
+  const sum = part(all(`${layer}_residual.sum`), query);
   const isPre = fixed.norm.place === "pre";
   return {
-    site, head, query, key, feature: fixed.feature, scale: fixed.scale,
+    layer, head, query, key, feature: fixed.feature, scale: fixed.scale,
     q: row("q"), k: part(own("k"), shared), v: part(own("v"), shared),
     scores: row("scores"), scaled: row("scaled"), weights: row("weights"), gathered: row("heads"),
-    bias: `${site}.bias` in values ? row("bias") : null,
+    bias: `${layer}.bias` in values ? row("bias") : null,
     hidden: Array.from(row("masked").values.keys()).filter((place) => row("masked").values[place] === HIDDEN),
     concat: sideBySide(own("heads"), query), out_weight: fixed.out_weight, out_bias: fixed.out_bias,
     output: part(own("output"), query), input: flows, sum,
-    norm: { ...fixed.norm, of: isPre ? flows : sum, result: part(all(`${site}_residual.${isPre ? "before" : "after"}`), query) },
+    norm: { ...fixed.norm, of: isPre ? flows : sum, result: part(all(`${layer}_residual.${isPre ? "before" : "after"}`), query) },
     ...(fixed.rotation ? { rotation: rotationOf(fixed.rotation, { head, shared, query, key }) } : {}),
   };
 }

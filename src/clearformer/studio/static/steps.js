@@ -7,16 +7,16 @@ export function stepsOf(model) {
   const stacks = Object.keys(model.layers);
   const steps = [];
   for (const stack of stacks) {
-    const group = { stack, layer: null };
+    const group = { stack, index: null };
     steps.push(...frontSteps(model, stack).map((step) => ({ ...step, ...group })));
-    for (let layer = 0; layer < model.layers[stack]; layer += 1) {
-      steps.push(...layerSteps(model, stack, layer).map((step) => ({ ...step, stack, layer })));
+    for (let index = 0; index < model.layers[stack]; index += 1) {
+      steps.push(...layerSteps(model, stack, index).map((step) => ({ ...step, stack, index })));
     }
     steps.push({ ...group, name: stack === "encoder" && model.has_target ? "memory" : "states", formula: stack === "encoder" && model.has_target ? "memory = Encoder(x)" : "", pictures: [vectors(`${stack}.output`)] });
   }
   if (model.config.head.kind === "language-model") {
     const last = stacks.at(-1);
-    steps.push({ stack: last, layer: null, name: "prediction", formula: "p = softmax(x W + b)", pictures: [{ kind: "prediction" }] });
+    steps.push({ stack: last, index: null, name: "prediction", formula: "p = softmax(x W + b)", pictures: [{ kind: "prediction" }] });
   }
   return steps;
 }
@@ -41,29 +41,29 @@ function frontSteps(model, stack) {
   ];
 }
 
-function layerSteps(model, stack, layer) {
-  const base = `${stack}.layers.${layer}`;
-  const sites = model.sites.filter((site) => site.stack === stack && site.layer === layer && site.exact);
+function layerSteps(model, stack, index) {
+  const base = `${stack}.layers.${index}`;
+  const layers = model.attention_layers.filter((layer) => layer.stack === stack && layer.index === index && layer.exact);
   const pre = model.config.norm.place === "pre";
-  return [...sites.flatMap((site) => attentionSteps(site, pre)), ...feedForwardSteps(model, base, pre)];
+  return [...layers.flatMap((layer) => attentionSteps(layer, pre)), ...feedForwardSteps(model, base, pre)];
 }
 
-function attentionSteps(site, pre) {
-  const at = (value) => `${site.name}.${value}`;
-  const scores = (value, palette = "diverging") => ({ kind: "attention", value: at(value), palette, site });
+function attentionSteps(layer, pre) {
+  const at = (value) => `${layer.name}.${value}`;
+  const scores = (value, palette = "diverging") => ({ kind: "attention", value: at(value), palette, layer });
   const steps = [
-    pre ? { name: "normfirst", formula: "x̂ = norm(x)", pictures: [vectors(`${site.name}_residual.before`)] } : null,
-    { name: site.kind === "cross" ? "qkv.cross" : "qkv", formula: site.kind === "cross" ? "{Q} = x W^{Q},  {K} = memory W^{K},  {V} = memory W^{V}" : "{Q} = x W^{Q},  {K} = x W^{K},  {V} = x W^{V}", pictures: ["q", "k", "v"].map((letter) => ({ kind: "projected", value: at(letter), letter, site })) },
+    pre ? { name: "normfirst", formula: "x̂ = norm(x)", pictures: [vectors(`${layer.name}_residual.before`)] } : null,
+    { name: layer.kind === "cross" ? "qkv.cross" : "qkv", formula: layer.kind === "cross" ? "{Q} = x W^{Q},  {K} = memory W^{K},  {V} = memory W^{V}" : "{Q} = x W^{Q},  {K} = x W^{K},  {V} = x W^{V}", pictures: ["q", "k", "v"].map((letter) => ({ kind: "projected", value: at(letter), letter, layer })) },
     { name: "scores", formula: "{Q} {K}^{T}", pictures: [scores("scores")] },
     { name: "scale", formula: "{Q} {K}^{T} / √d_{k}", pictures: [scores("scaled")] },
-    ["alibi", "buckets", "shaw", "relative"].includes(site.position) ? { name: "bias", formula: "{Q} {K}^{T} / √d_{k} + b", pictures: [scores("bias")] } : null,
-    site.kind === "masked" ? { name: "mask", formula: "{Q} {K}^{T} / √d_{k} + mask", pictures: [{ ...scores("masked"), masked: true }] } : null,
+    ["alibi", "buckets", "shaw", "relative"].includes(layer.position) ? { name: "bias", formula: "{Q} {K}^{T} / √d_{k} + b", pictures: [scores("bias")] } : null,
+    layer.kind === "masked" ? { name: "mask", formula: "{Q} {K}^{T} / √d_{k} + mask", pictures: [{ ...scores("masked"), masked: true }] } : null,
     { name: "softmax", formula: "A = softmax({Q} {K}^{T} / √d_{k})", pictures: [scores("weights", "sequential")] },
-    { name: "gather", formula: "Z = A {V}", pictures: [{ kind: "projected", value: at("heads"), letter: null, site }] },
-    { name: "heads", formula: "Concat(Z_{1}, …, Z_{h}) W^{O}", pictures: [{ kind: "heads", value: at("weights"), site }, vectors(at("output"), "walk.picture.output")] },
-    { name: pre ? "add" : "addnorm", formula: pre ? "x + Attention(x̂)" : "norm(x + Attention(x))", pictures: pre ? [vectors(`${site.name}_residual.sum`)] : [vectors(`${site.name}_residual.sum`, "walk.picture.sum"), vectors(`${site.name}_residual.after`, "walk.picture.normed")] },
+    { name: "gather", formula: "Z = A {V}", pictures: [{ kind: "projected", value: at("heads"), letter: null, layer }] },
+    { name: "heads", formula: "Concat(Z_{1}, …, Z_{h}) W^{O}", pictures: [{ kind: "heads", value: at("weights"), layer }, vectors(at("output"), "walk.picture.output")] },
+    { name: pre ? "add" : "addnorm", formula: pre ? "x + Attention(x̂)" : "norm(x + Attention(x))", pictures: pre ? [vectors(`${layer.name}_residual.sum`)] : [vectors(`${layer.name}_residual.sum`, "walk.picture.sum"), vectors(`${layer.name}_residual.after`, "walk.picture.normed")] },
   ].filter(Boolean);
-  return steps.map((step) => ({ ...step, site }));
+  return steps.map((step) => ({ ...step, attention: layer }));
 }
 
 const ACTIVATION_NAMES = { relu: "ReLU", gelu: "GELU", "gelu-tanh": "GELU", silu: "SiLU", tanh: "tanh" };

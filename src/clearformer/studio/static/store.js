@@ -8,7 +8,7 @@ export const chosen = {
   text: null,
   settings: {}, // what differs from the defaults of the form
   alternative: null,
-  site: null,
+  layer: null,
   head: 0,
   view: "matrix",
   cell: null,
@@ -20,7 +20,7 @@ export const chosen = {
   showCut: true,
   runs: null,
   checkpoint: null,
-  runSite: null,
+  runLayer: null,
   pair: 0,
   position: 8,
 };

@@ -5,7 +5,7 @@ import { chart, chartTable } from "./chart.js";
 import { h, newId, replace } from "./dom.js";
 import { figure } from "./figure.js";
 import { count, number } from "./format.js";
-import { siteName } from "./heads.js";
+import { layerName } from "./heads.js";
 import { t } from "./i18n.js";
 import { matrix } from "./matrix.js";
 import { message, note, selectField, sentenceBox, slider, Waiting } from "./sentence.js";
@@ -20,7 +20,7 @@ export function trainingPage(model, leave) {
   const list = h("div", { class: "run-list" });
   const figures = h("div", { "data-part": "curves" });
   const samples = h("div", {});
-  const attention = h("div", {});
+  const checkpoints = h("div", {});
   let timer = 0;
   let left = false;
   let drawn = "";
@@ -53,7 +53,7 @@ export function trainingPage(model, leave) {
       }
       if (whole) {
         replace(samples, sampleTable(found));
-        replace(attention, overCheckpoints(model, found));
+        replace(checkpoints, overCheckpoints(model, found));
       }
       if (found.some((run) => run.state !== "finished")) timer = setTimeout(refresh, EVERY);
     } catch (error) {
@@ -61,7 +61,7 @@ export function trainingPage(model, leave) {
     }
   }
   refresh({ whole: true });
-  return h("div", {}, h("h2", {}, t("training.title")), h("p", { class: "lead" }, t("training.lead")), list, figures, samples, attention);
+  return h("div", {}, h("h2", {}, t("training.title")), h("p", { class: "lead" }, t("training.lead")), list, figures, samples, checkpoints);
 }
 
 // The run that recorded something last; one without any step has nothing to show.
@@ -113,18 +113,18 @@ function overCheckpoints(model, runs) {
 }
 
 function showCheckpoint(found, step, update) {
-  const sites = found.sites.map((site) => ({ ...site, stack: site.name.split(".")[0], layer: Number(/\d+/.exec(site.name)?.[0] ?? 0) }));
-  const site = sites.find((one) => one.name === chosen.runSite) ?? sites.findLast((one) => one.kind === "cross") ?? sites[0];
-  const weights = unpack(site.weights);
-  const own = site.stack === "decoder" && found.target.length ? found.target : found.source;
-  const keys = site.kind === "cross" ? found.source : own;
-  const view = matrix({ rows: own.map((token) => shortLabel(token)), columns: keys.map((token) => shortLabel(token)), values: weights.values, rowAxis: t("heads.query"), columnAxis: t("heads.key"), label: siteName(site), hidden: site.kind === "masked" ? (row, column) => column > row : null, say: (row, column, value) => t("heads.cell", { query: label(own[row]), key: label(keys[column]), weight: number(value) }) });
+  const layers = found.attention_layers.map((layer) => ({ ...layer, stack: layer.name.split(".")[0], index: Number(/\d+/.exec(layer.name)?.[0] ?? 0) }));
+  const layer = layers.find((one) => one.name === chosen.runLayer) ?? layers.findLast((one) => one.kind === "cross") ?? layers[0];
+  const weights = unpack(layer.weights);
+  const own = layer.stack === "decoder" && found.target.length ? found.target : found.source;
+  const keys = layer.kind === "cross" ? found.source : own;
+  const view = matrix({ rows: own.map((token) => shortLabel(token)), columns: keys.map((token) => shortLabel(token)), values: weights.values, rowAxis: t("heads.query"), columnAxis: t("heads.key"), label: layerName(layer), hidden: layer.kind === "masked" ? (row, column) => column > row : null, say: (row, column, value) => t("heads.cell", { query: label(own[row]), key: label(keys[column]), weight: number(value) }) });
   return [
-    selectField(t("training.site"), sites.map((one) => [one.name, siteName(one)]), site.name, (name) => {
-      chosen.runSite = name;
+    selectField(t("training.layer"), layers.map((one) => [one.name, layerName(one)]), layer.name, (name) => {
+      chosen.runLayer = name;
       update();
     }),
     found.text ? h("p", { class: "tokens result" }, h("bdi", {}, found.text)) : null,
-    figure({ name: `checkpoint-${step}`, title: t("training.at", { site: siteName(site), step: count(step) }), content: view.element, table: () => view.table(), drawing: () => view.drawing() }),
+    figure({ name: `checkpoint-${step}`, title: t("training.at", { layer: layerName(layer), step: count(step) }), content: view.element, table: () => view.table(), drawing: () => view.drawing() }),
   ];
 }

@@ -139,13 +139,13 @@ function nodePanel(model, tree, node, update) {
   ];
   const looked = new Waiting("node-attention");
   const before = path.slice(0, -1).map((one) => one.token.id);
-  const crossing = model.sites.filter((site) => site.kind === "cross");
-  const site = crossing[Math.max(0, crossing.length - 2)];
-  if (site) looked.fill(() => ask("/api/head", { input: { text: tree.text, target: before }, site: site.name, head: null }), (found) => attentionRow(tree.source, part(unpack(found.weights), before.length).values));
+  const crossing = model.attention_layers.filter((layer) => layer.kind === "cross");
+  const layer = crossing[Math.max(0, crossing.length - 2)];
+  if (layer) looked.fill(() => ask("/api/head", { input: { text: tree.text, target: before }, layer: layer.name, head: null }), (found) => attentionRow(tree.source, part(unpack(found.weights), before.length).values));
   return h("section", { "aria-live": "polite" },
     h("h3", {}, path.map((one) => one.token.text).join("").trim() || label(node.token)),
     h("dl", { class: "facts-list" }, facts.map(([name, value]) => [h("dt", {}, t(name)), h("dd", {}, value)])),
-    site ? [h("h4", {}, t("tree.attention")), looked.element] : null,
+    layer ? [h("h4", {}, t("tree.attention")), looked.element] : null,
     node.fate === "finished" ? null : h("button", { type: "button", onclick: () => {
       chosen.prefix = path.map((one) => one.token.id);
       chosen.node = null;

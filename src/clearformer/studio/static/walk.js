@@ -6,7 +6,7 @@ import { h, newId, replace } from "./dom.js";
 import { figure } from "./figure.js";
 import { formula, letter } from "./formula.js";
 import { number, percent } from "./format.js";
-import { askCell, currentInput, sides, siteName } from "./heads.js";
+import { askCell, currentInput, sides, layerName } from "./heads.js";
 import { t } from "./i18n.js";
 import { matrix } from "./matrix.js";
 import { numberField, sentenceBox, Waiting } from "./sentence.js";
@@ -31,7 +31,7 @@ export function walkPage(model, leave, { offline = false } = {}) {
     arithmetic.clear();
     replace(bar, walkBar(model, steps, go, update));
     const [step, input] = [steps[chosen.step], currentInput()];
-    place.fill(() => gather(step, input), (found) => showStep(model, step, found, (site, tokens) => openCell(site, tokens, input, arithmetic, offline)));
+    place.fill(() => gather(step, input), (found) => showStep(model, step, found, (layer, tokens) => openCell(layer, tokens, input, arithmetic, offline)));
   };
   const keys = (event) => {
     if (event.target.closest("input, textarea, select, button, summary, [role=application]")) return;
@@ -45,13 +45,13 @@ export function walkPage(model, leave, { offline = false } = {}) {
   return h("div", {}, h("h2", {}, t("walk.title")), h("p", { class: "lead" }, t("walk.lead")), offline ? null : sentenceBox(model, update), bar, place.element, arithmetic.element);
 }
 
-function openCell(site, tokens, input, arithmetic, offline) {
+function openCell(layer, tokens, input, arithmetic, offline) {
   chosen.head = chosen.walkHead;
   const follow = (feature) => {
     chosen.feature = feature;
-    openCell(site, tokens, input, arithmetic, offline);
+    openCell(layer, tokens, input, arithmetic, offline);
   };
-  arithmetic.fill(() => askCell(site, input), (operands) => cellPanel(operands, { ...sides(site, tokens), onfeature: offline ? null : follow }));
+  arithmetic.fill(() => askCell(layer, input), (operands) => cellPanel(operands, { ...sides(layer, tokens), onfeature: offline ? null : follow }));
 }
 
 async function gather(step, input) {
@@ -66,13 +66,13 @@ function stepTitle(step) {
 
 function groupTitle(step) {
   const stack = t(`stack.${step.stack}`);
-  return step.layer === null ? stack : t("walk.layer", { stack, layer: step.layer + 1 });
+  return step.index === null ? stack : t("walk.layer", { stack, layer: step.index + 1 });
 }
 
 // Where in the model a step is: its layer, and which part of it.
 function placeTitle(step) {
-  if (step.site) return siteName(step.site);
-  return step.part ? t(`site.${step.part}`, { stack: t(`stack.${step.stack}`), layer: step.layer + 1 }) : groupTitle(step);
+  if (step.attention) return layerName(step.attention);
+  return step.part ? t(`layer.${step.part}`, { stack: t(`stack.${step.stack}`), layer: step.index + 1 }) : groupTitle(step);
 }
 
 function walkBar(model, steps, go, update) {
@@ -94,7 +94,7 @@ function walkBar(model, steps, go, update) {
     h("button", { type: "button", onclick: () => go(chosen.step - 1), disabled: chosen.step === 0 }, t("walk.back")),
     h("button", { type: "button", class: "primary", onclick: () => go(chosen.step + 1), disabled: chosen.step === steps.length - 1 }, t("walk.next")),
     h("span", { class: "field" }, h("label", { for: id }, t("walk.jump")), jump),
-    step.site ? numberField(t("walk.head"), chosen.walkHead + 1, { min: 1, max: step.site.heads }, (head) => {
+    step.attention ? numberField(t("walk.head"), chosen.walkHead + 1, { min: 1, max: step.attention.heads }, (head) => {
       chosen.walkHead = head - 1;
       chosen.cell = null;
       update();
@@ -104,7 +104,7 @@ function walkBar(model, steps, go, update) {
 }
 
 function showStep(model, step, found, opencell) {
-  const values = { d: model.config.dim, k: step.site?.key_dim ?? "", heads: step.site?.heads ?? "", vocabulary: model.config.vocab_size, hidden: model.config.hidden_dim };
+  const values = { d: model.config.dim, k: step.attention?.key_dim ?? "", heads: step.attention?.heads ?? "", vocabulary: model.config.vocab_size, hidden: model.config.hidden_dim };
   return h("section", { class: "step", "data-step": step.name },
     h("h3", {}, h("span", { class: "step-place" }, `${placeTitle(step)} `), stepTitle(step)),
     step.formula ? h("p", { class: "step-formula" }, formula(step.formula)) : null,
@@ -153,11 +153,11 @@ function sequenceOf(step, tokens, length) {
 
 function drawProjected(step, picture, found) {
   const tensor = found.values[picture.value];
-  const { site } = picture;
+  const { layer } = picture;
   const isKey = picture.letter === "k" || picture.letter === "v";
-  const head = isKey ? Math.floor(chosen.walkHead / (site.heads / site.kv_heads)) : chosen.walkHead;
+  const head = isKey ? Math.floor(chosen.walkHead / (layer.heads / layer.kv_heads)) : chosen.walkHead;
   const values = part(tensor, Math.min(head, tensor.shape[0] - 1));
-  const { queries, keys } = sides(site, found.tokens);
+  const { queries, keys } = sides(layer, found.tokens);
   const tokens = isKey ? keys : queries;
   const width = values.shape[1];
   const view = matrix({
@@ -170,10 +170,10 @@ function drawProjected(step, picture, found) {
 }
 
 function drawAttention(step, picture, found, opencell) {
-  const { site } = picture;
+  const { layer } = picture;
   const tensor = part(found.values[picture.value], chosen.walkHead);
-  const { queries, keys } = sides(site, found.tokens);
-  const causal = site.kind === "masked" && (picture.masked || picture.palette === "sequential");
+  const { queries, keys } = sides(layer, found.tokens);
+  const causal = layer.kind === "masked" && (picture.masked || picture.palette === "sequential");
   const values = picture.masked ? tensor.values.map((value) => (value < -1e30 ? 0 : value)) : tensor.values;
   const view = matrix({
     rows: queries.map((token) => shortLabel(token)), columns: keys.map((token) => shortLabel(token)), values, palette: picture.palette,
@@ -181,15 +181,15 @@ function drawAttention(step, picture, found, opencell) {
     say: (row, column, value) => (causal && column > row ? t("walk.say.hidden", { query: label(queries[row]), key: label(keys[column]) }) : t("heads.cell", { query: label(queries[row]), key: label(keys[column]), weight: number(value) })),
     onopen: (row, column) => {
       chosen.cell = [row, column];
-      opencell(site, found.tokens);
+      opencell(layer, found.tokens);
     },
   });
-  return figure({ name: `${picture.value}-${chosen.walkHead + 1}`, title: stepTitle(step), caption: site.exact ? t("heads.click") : "", content: view.element, table: () => view.table(), drawing: () => view.drawing() });
+  return figure({ name: `${picture.value}-${chosen.walkHead + 1}`, title: stepTitle(step), caption: layer.exact ? t("heads.click") : "", content: view.element, table: () => view.table(), drawing: () => view.drawing() });
 }
 
 function drawHeads(step, picture, found) {
   const tensor = found.values[picture.value];
-  const { queries, keys } = sides(picture.site, found.tokens);
+  const { queries, keys } = sides(picture.layer, found.tokens);
   const side = Math.max(3, Math.min(9, Math.floor(150 / Math.max(queries.length, keys.length))));
   return h("div", { class: "small-heads" }, Array.from({ length: tensor.shape[0] }, (_, head) => {
     const view = matrix({ rows: queries.map(() => ""), columns: keys.map(() => ""), values: part(tensor, head).values, rowAxis: "", columnAxis: t("heads.head", { head: head + 1 }), label: t("heads.head", { head: head + 1 }), cell: { width: side, height: side }, say: (row, column, value) => t("heads.cell", { query: label(queries[row]), key: label(keys[column]), weight: number(value) }) });
