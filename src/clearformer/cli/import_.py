@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from clearformer.cli.usage import UsageError
+from clearformer.cli.use import check_folder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,10 +27,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     from clearformer.interop.importer import import_checkpoint
 
-    if arguments.dir.exists() and not arguments.dir.is_dir():
-        raise UsageError(f"{arguments.dir} is a file; name a folder")
-    if arguments.dir.is_dir() and any(arguments.dir.iterdir()):
-        raise UsageError(f"{arguments.dir} is not empty; name a new folder")
+    check_folder(arguments.dir, "FOLDER", new=True)
     made = import_checkpoint(arguments.source, arguments.dir, arguments.family, split=arguments.split)
     certificate = made.provenance["certificate"]
     if arguments.json:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import clearformer
 from clearformer.cli.usage import UsageError, asked_wrongly
+from clearformer.cli.use import check_folder
 
 if TYPE_CHECKING:
     from clearformer.run.recipe import Recipe
@@ -70,6 +71,7 @@ def _table(entries: dict[str, str]) -> str:
 
 def run(arguments: argparse.Namespace) -> None:
     """Train, with a progress bar."""
+    check_folder(arguments.out, "--out")
     if arguments.reverse and (arguments.source or arguments.target or not arguments.words):
         raise UsageError(
             "--reverse swaps the two languages of a recipe; name a recipe, or exchange --source and --target instead"

@@ -37,7 +37,7 @@ def read_lines(path: Path | str, notice: Notice | None = None) -> Iterator[str]:
     """The lines of a file, without their ends.
 
     Alone, it raises TextFileError at what cannot be read and logs the rest. With `notice` (the doctor's way) it
-    reports everything and goes on: bytes that are not UTF-8 arrive as surrogates U+DC80 to U+DCFF.
+    reports everything and continues: bytes that are not UTF-8 arrive as surrogates U+DC80 to U+DCFF.
     """
     path = Path(path)
     tell = notice or _raise_or_log(str(path))
