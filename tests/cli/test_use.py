@@ -13,6 +13,7 @@ import pytest
 from clearformer.cli.usage import UsageError
 from clearformer.cli.use import (
     answer_texts,
+    check_folder,
     complete_file,
     given_texts,
     hint_at_file,
@@ -160,3 +161,15 @@ def test_what_cannot_be_written_is_named_as_it_was_given(tmp_path, name):
 def test_standard_output_is_the_usual_place(capsys):
     with open_output(None) as output:
         assert output is sys.stdout
+
+
+def test_a_place_that_cannot_become_a_folder_is_refused(tmp_path):
+    (tmp_path / "file").write_text("x")
+    for path in (None, tmp_path / "new", tmp_path):
+        check_folder(path, "--out")
+    with pytest.raises(UsageError, match=r"--out .*file is a file; name a folder"):
+        check_folder(tmp_path / "file", "--out")
+    with pytest.raises(UsageError, match="is not empty; name a new folder"):
+        check_folder(tmp_path, "FOLDER", new=True)
+    (tmp_path / "empty").mkdir()
+    check_folder(tmp_path / "empty", "FOLDER", new=True)

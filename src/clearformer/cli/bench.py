@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from clearformer.cli.parser import number_between
 from clearformer.cli.usage import UsageError
+from clearformer.cli.use import check_folder
 
 if TYPE_CHECKING:
     from clearformer.bench.idleness import Moment
@@ -45,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Check that the machine is idle, measure, and report."""
     parts = arguments.parts or USUAL
+    check_folder(arguments.out, "--out")
     if unknown := [part for part in parts if part not in PARTS]:
         raise UsageError(f"there is no part called {', '.join(unknown)}; choose from {', '.join(PARTS)}")
 

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from clearformer.cli.search_options import add_others
+from clearformer.cli.use import check_folder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +53,7 @@ def run(arguments: argparse.Namespace) -> None:
     from clearformer.run.recipe import find_recipe
     from clearformer.tasks.task import Teachers
 
+    check_folder(arguments.out, "--out")
     path = find_recipe(arguments.words[0])
     recipe = read(path, arguments.words[1:])
     out = arguments.out or Path("runs") / f"{recipe.name}-distilled"

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from clearformer.cli.search_options import add_engine, add_others, add_search, search_config
-from clearformer.cli.usage import UsageError
+from clearformer.cli.search_options import add_engine, add_others, add_search, check_engine, search_config
+from clearformer.cli.usage import UsageError, asked_wrongly
 from clearformer.cli.use import GivenText, add_model, naming_places, open_output
 
 
@@ -43,17 +43,20 @@ def run(arguments: argparse.Namespace) -> None:
     from clearformer.inference.engines import open_translator
 
     config = search_config(arguments)
+    check_engine(arguments, config)
+    with asked_wrongly():
+        check_tokeniser(arguments.tokenise)
     translator = open_translator(arguments.model, arguments.engine, config, others=arguments.others, scores="none")
     tokenise = arguments.tokenise or translator.provenance.get("tokenise")
     check_tokeniser(tokenise)  # the folder's own word is no better than the user's
     given = read_test_set(arguments, translator.provenance)
-    with progress_bar("translating") as show, given.naming_places():
-        found = [one.text for one in translator.translate(given.sources, config, on_progress=show)]
+    with open_output(arguments.output) as output:  # now: what cannot be written is known before the work
+        with progress_bar("translating") as show, given.naming_places():
+            found = [one.text for one in translator.translate(given.sources, config, on_progress=show)]
+        if arguments.output:
+            output.writelines(f"{text}\n" for text in found)
     with progress_bar("perplexity") as show:
         perplexity = translator.perplexity(given.sources, given.references, on_progress=show)
-    if arguments.output:
-        with open_output(arguments.output) as output:
-            output.writelines(f"{text}\n" for text in found)
     language = translator.provenance.get("target_language")
     score = score_translations(found, given.references, language=language, tokenise=tokenise)
     if arguments.json:

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from clearformer.cli.usage import UsageError
+from clearformer.cli.use import check_folder
 
 TARGETS = ("huggingface", "ctranslate2", "onnx")
 QUANTIZATIONS = ("float32", "int16", "int8", "int8_float32")
@@ -26,8 +27,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Pass the folder to the writer of that format, which first refuses a family that it does not know."""
     from clearformer.folder.description import find_model
 
-    if arguments.dir.exists() and (not arguments.dir.is_dir() or any(arguments.dir.iterdir())):
-        raise UsageError(f"{arguments.dir} exists and is not empty; name a new folder")
+    check_folder(arguments.dir, "FOLDER", new=True)
     if arguments.quantization != "float32" and arguments.to != "ctranslate2":
         raise UsageError(f"--quantization is for --to ctranslate2, not for {arguments.to}")
     folder = find_model(arguments.model)

@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clearformer.cli.usage import UsageError
+from clearformer.cli.use import check_folder
 
 if TYPE_CHECKING:
     from clearformer.folder.bundle import Bundle
@@ -45,10 +45,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     from clearformer.interop.importer import import_checkpoint
 
-    if arguments.dir.exists() and not arguments.dir.is_dir():
-        raise UsageError(f"{arguments.dir} is a file; name a folder")
-    if arguments.dir.is_dir() and any(arguments.dir.iterdir()):
-        raise UsageError(f"{arguments.dir} is not empty; name a new folder")
+    check_folder(arguments.dir, "FOLDER", new=True)
     made = import_checkpoint(arguments.source, arguments.dir, arguments.family, split=arguments.split)
     certificate = made.provenance["certificate"]
     if arguments.json:

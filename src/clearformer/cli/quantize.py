@@ -8,6 +8,7 @@ from pathlib import Path
 from clearformer.cli.evaluate import add_test_set
 from clearformer.cli.parser import number_between
 from clearformer.cli.search_options import add_search, search_config
+from clearformer.cli.use import check_folder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +36,7 @@ def run(arguments: argparse.Namespace) -> None:
     from clearformer.folder.description import find_model, read_description
     from clearformer.inference.quantize import quantize
 
+    check_folder(arguments.out, "FOLDER", new=True)
     folder = find_model(arguments.model)
     provenance = read_description(folder).provenance
     config = search_config(arguments)

@@ -4,6 +4,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from clearformer.cli.options import add_options, read_options
+from clearformer.cli.usage import UsageError, asked_wrongly
 from clearformer.inference.translation_settings import DecodingConfig
 
 if TYPE_CHECKING:
@@ -39,6 +40,18 @@ def add_others(parser: argparse.ArgumentParser) -> None:
         metavar="MODEL",
         help="a further model over the same vocabulary that decides together with the first; may be given again",
     )
+
+
+def check_engine(arguments: argparse.Namespace, config: DecodingConfig) -> None:
+    """Refuse what --engine ctranslate2 cannot do as wrong usage, before anything is opened."""
+    from clearformer.inference.ctranslate2 import check
+
+    if arguments.engine != "ctranslate2":
+        return
+    if arguments.others:
+        raise UsageError("--engine ctranslate2 runs one model alone; leave --engine or --with out")
+    with asked_wrongly():
+        check(config)
 
 
 def search_config(arguments: argparse.Namespace, model: "str | Path | None" = None) -> DecodingConfig:

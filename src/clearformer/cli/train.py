@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import clearformer
 from clearformer.cli.parser import number_between
 from clearformer.cli.usage import UsageError, asked_wrongly
+from clearformer.cli.use import check_folder
 
 if TYPE_CHECKING:
     from clearformer.run.recipe import Recipe
@@ -85,6 +86,7 @@ def _table(entries: dict[str, str]) -> str:
 
 def run(arguments: argparse.Namespace) -> None:
     """Train, with a progress bar."""
+    check_folder(arguments.out, "--out")
     files = _given_files(arguments)
     if arguments.reverse and (files or not arguments.words):
         raise UsageError(

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from clearformer.cli.search_options import add_engine, add_others, add_search, search_config
+from clearformer.cli.search_options import add_engine, add_others, add_search, check_engine, search_config
 from clearformer.cli.use import add_answers, add_model, add_texts, answer_texts
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def run(arguments: argparse.Namespace) -> None:
     from clearformer.text.language import FirstOther
 
     config = search_config(arguments)
+    check_engine(arguments, config)
     scores_shown = arguments.json or config.nbest > 1
     translator = open_translator(
         arguments.model, arguments.engine, config, others=arguments.others, scores="tokens" if scores_shown else "none"

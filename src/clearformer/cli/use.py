@@ -72,6 +72,16 @@ def utf8_word(word: str) -> str:
     return text
 
 
+def check_folder(path: Path | None, option: str, *, new: bool = False) -> None:
+    """Refuse at once a place that cannot become a folder. new: nothing may be there yet."""
+    if path is None or not path.exists():
+        return
+    if not path.is_dir():
+        raise UsageError(f"{option} {path} is a file; name a folder")
+    if new and any(path.iterdir()):
+        raise UsageError(f"{option} {path} is not empty; name a new folder")
+
+
 def open_model(arguments: argparse.Namespace) -> "Bundle":
     """The model that --model names, with its weights."""
     from clearformer.folder import bundle
