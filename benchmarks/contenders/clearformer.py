@@ -1,4 +1,4 @@
-"""This package, as anybody uses it: `clearformer train` for training, the translator of a model folder for decoding.
+"""This package as users run it: `clearformer train` for training, the translator of a model folder for decoding.
 
 Training is timed from the outside, by the log that every run writes, so that all of it counts: reading shards, making
 batches, logging, and whatever processes the program decides to start.
@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def train(job: protocol.Job) -> None:
-    """Go on from a prepared run in a folder of its own, and stop it when the time is up."""
+    """Resume a prepared run in its own folder, and stop it when the time is up."""
     with tempfile.TemporaryDirectory() as aside:
         folder = Path(aside) / "run"
         shutil.copytree(job.folder / "vocabulary", folder / "vocabulary")
@@ -38,7 +38,7 @@ def train(job: protocol.Job) -> None:
             try:
                 first, last, records = watch(job, process, folder / "metrics.jsonl")
             finally:
-                process.send_signal(signal.SIGKILL)  # a turn leaves nothing behind that would be worth saving
+                process.send_signal(signal.SIGKILL)  # a turn leaves nothing worth saving
     job.report(
         job.case, "target tokens", last["tokens"] - first["tokens"], last["time"] - first["time"],
         version=metadata.version("clearformer"), parameters=parameters(job), updates=last["step"] - first["step"],
@@ -60,7 +60,7 @@ def watch(job: protocol.Job, process: "subprocess.Popen[bytes]", log: Path) -> t
 
 
 def steps(log: Path) -> list[dict[str, Any]]:
-    """The training records so far, one an update; a line that is being written is left for the next look."""
+    """The training records so far, one per update; an incomplete last line is left for the next read."""
     if not log.exists():
         return []
     lines = log.read_text(encoding="utf-8").split("\n")[:-1]
@@ -76,7 +76,7 @@ def parameters(job: protocol.Job) -> int:
 
 
 def decode(job: protocol.Job) -> None:
-    """Texts in, translations out: tokenising and detokenising are part of it."""
+    """From text to translation: tokenising and detokenising are included."""
     from clearformer.inference.engines import open_translator
 
     translator = open_translator(job.model_folder, job.options.get("engine", "torch"), scores="none")

@@ -27,7 +27,7 @@ def test_help_of_a_verb_loads_nothing_heavy():
         f"for verb in {list(VERBS)!r}:\n"
         "    try:\n        main([verb, '--help'])\n"
         "    except SystemExit as end:\n        assert end.code == 0\n"
-        "heavy = sorted({'torch', 'numpy', 'pydantic', 'tokenizers', 'sacrebleu'} & set(sys.modules))\n"
+        "heavy = {'torch', 'numpy', 'pydantic', 'tokenizers', 'sacrebleu', 'rich', 'ctranslate2'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
@@ -64,6 +64,13 @@ def test_help_groups_the_verbs_by_what_they_are_for(capsys):
     places = [shown.index(f"\n{title}:\n") for title in GROUPS]
     assert places == sorted(places)
     assert all(len(line) <= 88 for line in shown.splitlines())
+
+
+def test_help_of_a_verb_is_also_asked_for_in_the_other_order(capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["help", "translate"])
+    assert left.value.code == 0
+    assert capsys.readouterr().out.startswith("usage: clearformer translate [TEXT …] [options]\n")
 
 
 def test_the_version_is_the_package_s(capsys):
@@ -107,6 +114,20 @@ def test_a_mistake_of_ours_is_called_one(monkeypatch: pytest.MonkeyPatch, capsys
     monkeypatch.setattr(inspect, "run", broken)
     assert main(["inspect", "base"]) == 1
     assert "internal error (TypeError: unsupported operand)" in capsys.readouterr().err
+
+
+def test_a_name_that_cannot_be_written_is_shown_and_not_all_that_stands_around_it(monkeypatch, capsys):
+    from clearformer.cli import inspect
+
+    def broken(arguments: object) -> None:
+        ("line\n" * 500 + "f\udcfcr.en\n" + "line\n" * 500).encode("utf-8")
+
+    monkeypatch.setattr(inspect, "run", broken)
+    assert main(["inspect", "base"]) == 1
+    said = capsys.readouterr().err
+    assert r"xfcr.en' holds bytes that are not UTF-8; rename the file" in said
+    assert said.count("\n") == 1
+    assert len(said) < 200
 
 
 def test_a_reader_that_has_seen_enough_is_no_error():

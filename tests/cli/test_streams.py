@@ -102,6 +102,14 @@ def test_what_does_not_need_a_closed_stream_works_without_it(desk: Path, tmp_pat
     assert (tmp_path / "out" / "model.bin").exists()
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+def test_a_full_disk_is_a_sentence(desk: Path):
+    for place in ("> /dev/full", "--output /dev/full"):
+        assert complaint(shell(f"clearformer tokenize hello --model translator {place}", desk)) == (
+            "clearformer tokenize: No space left on device\n"
+        )
+
+
 def test_closed_standard_error_loses_messages_and_nothing_else(desk: Path):
     done = shell("clearformer translate hello --model translator 2>&-", desk)
     assert done.returncode == 0

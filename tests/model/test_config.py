@@ -51,7 +51,7 @@ BOXES = HeadConfig(kind="boxes", labels=2, queries=3)
         ({"head": HeadConfig(dropout=2.0)}, r"dropout.head must be at least 0 and below 1, not 2.0"),
         ({"shape": "encoder", "head": HeadConfig(kind="class")}, "a head for class needs head.labels, the number of"),
         ({"shape": "encoder", "head": HeadConfig(kind="tags")}, "a head for tags needs head.labels"),
-        ({"shape": "encoder", "head": HeadConfig(kind="pixels")}, "a head for pixels paints pictures; set front.kind"),
+        ({"shape": "encoder", "head": HeadConfig(kind="pixels")}, "a head for pixels needs pictures; set front.kind"),
         ({"head": HeadConfig(kind="class", labels=2)}, "a model of shape encoder-decoder has no head for class"),
         ({"shape": "lstm", "head": HeadConfig(kind="tags", labels=2)}, "a model of shape lstm has no head for tags"),
         ({"front": PICTURES, "head": HeadConfig(kind="boxes", labels=2)}, "that finds boxes needs head.queries"),

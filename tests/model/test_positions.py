@@ -182,7 +182,7 @@ def test_rotary_turns_only_what_is_new():
 
 
 def test_rotary_needs_pairs():
-    with pytest.raises(ValueError, match="the head width must be even, not 5"):
+    with pytest.raises(ValueError, match="head_dim must be even, not 5"):
         Rotary(5)
 
 

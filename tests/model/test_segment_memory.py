@@ -84,5 +84,5 @@ def test_memory_is_detached_and_bounded():
 
 
 def test_a_memory_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="a memory of 0 tokens remembers nothing; give at least 1"):
+    with pytest.raises(ValueError, match="a segment memory of 0 tokens is empty; give at least 1"):
         specimen("transformer-xl").start_segment_memory(0)

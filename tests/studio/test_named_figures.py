@@ -7,10 +7,14 @@ from clearformer.cli.explain import FIGURES as OFFERED
 from clearformer.studio.named_figures import FIGURES, Wish
 
 
+def shape(panel):
+    return tuple(torch.tensor(panel.values).shape)
+
+
 def test_heads_are_all_heads(desk):
     panels = FIGURES["heads"](desk, Wish(text="two dogs")).panels
     assert len(panels) == sum(site.heads for site in desk.sites.values())
-    assert all(tuple(panel.values.shape) == (len(panel.rows), len(panel.columns)) for panel in panels)
+    assert all(shape(panel) == (len(panel.rows), len(panel.columns)) for panel in panels)
 
 
 def test_one_head_or_their_mean(desks):
@@ -18,16 +22,16 @@ def test_one_head_or_their_mean(desks):
     site = "decoder.layers.0.cross_attn"
     [mean] = FIGURES["attention"](desk, Wish(text="two dogs", site=site)).panels
     heads = FIGURES["heads"](desk, Wish(text="two dogs", site=site)).panels
-    assert torch.allclose(mean.values, torch.stack([head.values for head in heads]).mean(0))
+    assert torch.allclose(torch.tensor(mean.values), torch.tensor([head.values for head in heads]).mean(0))
     [second] = FIGURES["attention"](desk, Wish(text="two dogs", site=site, head=1)).panels
-    assert torch.equal(second.values, heads[1].values)
+    assert second.values == heads[1].values
     with pytest.raises(ValueError, match="there is no head 9"):
         FIGURES["attention"](desk, Wish(text="two dogs", site=site, head=8))
 
 
 def test_alignment_needs_a_source_and_a_target(desks):
     [panel] = FIGURES["alignment"](desks["transformer"], Wish(text="two dogs")).panels
-    assert torch.allclose(panel.values.sum(-1), torch.ones(len(panel.rows)), atol=1e-5)
+    assert torch.allclose(torch.tensor(panel.values).sum(-1), torch.ones(len(panel.rows)), atol=1e-5)
     with pytest.raises(ValueError, match="no cross-attention"):
         FIGURES["alignment"](desks["bert"], Wish(text="two dogs"))
 
@@ -35,22 +39,23 @@ def test_alignment_needs_a_source_and_a_target(desks):
 def test_positions_are_as_wide_as_the_model(desks):
     [panel] = FIGURES["positions"](desks["bert"], Wish()).panels
     assert panel.signed
-    assert tuple(panel.values.shape) == (64, 24)
+    assert shape(panel) == (64, 24)
 
 
 def test_the_tree_has_the_answer_that_the_model_writes(desks):
     desk = desks["transformer"]
-    branches = FIGURES["tree"](desk, Wish(text="two dogs"))
-    path, node = [], desk.writer.tree("two dogs", desk.writer.settings(), ())["best"]
-    while branches.nodes[node]["parent"] is not None:
-        path.append(branches.nodes[node]["token"]["id"])
-        node = branches.nodes[node]["parent"]
+    rows = {row[0]: row for row in FIGURES["tree"](desk, Wish(text="two dogs")).table.rows}
+    found = desk.writer.tree("two dogs", desk.writer.settings(), ())
+    path, node = [], found["best"]
+    while rows[node][1] is not None:
+        path.append(found["nodes"][node]["token"]["id"])
+        node = rows[node][1]
     best = desk.writer.best("two dogs")
     assert tuple(reversed(path))[: len(best)] == best
 
 
 def test_the_architecture_counts_every_parameter(desk):
-    rows = FIGURES["architecture"](desk, Wish()).table().rows
+    rows = FIGURES["architecture"](desk, Wish()).table.rows
     assert sum(parameters for _, parameters, _ in rows) == desk.model()["parameters"]
 
 

@@ -102,7 +102,7 @@ def _tell(programme: "Programme", moment: "Moment", arguments: argparse.Namespac
 
 
 def _write(folder: Path, as_json: str, text: str, series: dict[str, dict[str, list[tuple[float, float]]]]) -> None:
-    from clearformer.figures.plot import chart
+    from clearformer.figures.chart import chart
 
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "report.json").write_text(as_json + "\n", encoding="utf-8")

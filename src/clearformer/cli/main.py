@@ -94,6 +94,8 @@ def _answer_without_verb(given: Sequence[str]) -> int:
     if given and given[0] == "--version":
         print(f"clearformer {__version__}")
         return 0
+    if given[:1] == ["help"] and given[1:2] and given[1] in VERBS:
+        return _run(given[1], ["--help"])
     if not given or given[0] in ("-h", "--help", "help"):
         print(root_help())
         return 0 if given else 2
@@ -144,16 +146,26 @@ def _sentence(error: Exception) -> str:
         return str(error.args[0])
     if isinstance(error, MemoryError):
         return "there is not enough memory; give fewer or shorter texts, or a smaller --batch"
-    if isinstance(error, UnicodeEncodeError) and sys.getfilesystemencoding() != "utf-8":
-        return (
-            f"the locale's encoding ({sys.getfilesystemencoding()}) cannot write {error.object!r}; set LC_ALL=C.UTF-8"
-        )
+    if isinstance(error, UnicodeEncodeError):
+        return _unwritable(error)
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror  # as "No space left on device", of a stream that has no name
     first = str(error).strip().partition("\n")[0]  # libraries add their frames below
     if isinstance(error, _OURS):
         return f"internal error ({type(error).__name__}: {first}); please report it with the output of --debug"
     return first or type(error).__name__
+
+
+def _unwritable(error: UnicodeEncodeError) -> str:
+    """A name that the locale, or UTF-8, has no way to write; only the piece around the mistake is shown."""
+    around = error.object[max(0, error.start - 10) : error.end + 10].split("\n")
+    piece = max(around, key=len).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    encoding = sys.getfilesystemencoding()
+    if encoding != "utf-8":
+        return f"{piece!r} cannot be written while the locale's encoding is {encoding}; set LC_ALL=C.UTF-8"
+    return f"{piece!r} holds bytes that are not UTF-8; rename the file, or type the text again"
 
 
 if __name__ == "__main__":

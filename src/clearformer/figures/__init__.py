@@ -1,1 +1,1 @@
-"""Charts and drawings as SVG, in one palette, for the studio, the bench, the docs and the command line."""
+"""Pictures as SVG files that need nothing else: charts, matrices, trees, drawings. They know numbers and words only."""

@@ -13,7 +13,7 @@ BEST = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Guess:
+class FilledWord:
     """A token for a gap. start, end: where the gap stands in the text."""
 
     text: str
@@ -38,7 +38,7 @@ class WordFiller(Reader):
 
     def fill(
         self, texts: str | Sequence[str], config: ReadingConfig | None = None, **changes: Any
-    ) -> list[list[Guess]]:
+    ) -> list[list[FilledWord]]:
         """The likeliest tokens at the first gap of each text, best first."""
         chosen = replace(config or ReadingConfig(), **changes)
         given = [texts] if isinstance(texts, str) else list(texts)
@@ -46,7 +46,7 @@ class WordFiller(Reader):
         for number, one in enumerate(read, start=1):
             if self.mask not in one.ids:
                 raise ValueError(f"text {number} has no gap; write {self.gap} where a word is missing")
-        results: list[list[Guess]] = []
+        results: list[list[FilledWord]] = []
         for start in range(0, len(read), chosen.batch):
             part = read[start : start + chosen.batch]
             logits = self.run([one.ids for one in part])
@@ -56,7 +56,7 @@ class WordFiller(Reader):
                 begin, end = one.offsets[place]
                 results.append(
                     [
-                        Guess(text=self.tokenizer.decode([token]).strip(), probability=share, start=begin, end=end)
+                        FilledWord(text=self.tokenizer.decode([token]).strip(), probability=share, start=begin, end=end)
                         for token, share in zip(best.indices.tolist(), best.values.tolist(), strict=True)
                     ]
                 )

@@ -135,7 +135,7 @@ class SplitArrays:
     """
 
     def __init__(self, file: ModelFile) -> None:
-        self._file = file
+        self.file = file
         self.shapes: dict[str, Shape] = {}
         self._parts: dict[str, tuple[str, int, int]] = {}
         for name, shape in file.shapes.items():
@@ -153,11 +153,11 @@ class SplitArrays:
 
     def read(self, name: str) -> Tensor:
         whole, begins, ends = self._parts[name]
-        return self._file.read(whole)[begins:ends]
+        return self.file.read(whole)[begins:ends]
 
     def head_dim(self, heads: int, dim: int) -> int | None:
         """The width of a head, where it is not the model's width divided by the heads."""
-        width = self._file.shapes.get("encoder/layer_0/self_attention/linear_1/weight", (0, dim))[-1]
+        width = self.file.shapes.get("encoder/layer_0/self_attention/linear_1/weight", (0, dim))[-1]
         return None if width == dim else width // heads
 
     def _letters(self, name: str) -> str | None:
@@ -180,10 +180,10 @@ class SplitArrays:
         attention = path.rpartition("/")[0]
         out = "linear_1" if letters == "qkv" else "linear_2"
         # Keys and values may be narrower than queries, which are as wide as what the output projection takes in.
-        queries = (self._file.shapes.get(f"{attention}/{out}/weight") or (0, 0))[-1] if letters == "qkv" else 0
+        queries = (self.file.shapes.get(f"{attention}/{out}/weight") or (0, 0))[-1] if letters == "qkv" else 0
         each, odd = divmod(shape[0] - queries, 2)
         if each <= 0 or odd:
-            raise ValueError(f"{self._file.path}: {name} has {shape[0]} rows, which are not queries, keys and values")
+            raise ValueError(f"{self.file.path}: {name} has {shape[0]} rows, which are not queries, keys and values")
         begins = 0
         for letter in letters:
             length = queries if letter == "q" else each

@@ -55,7 +55,7 @@ Layer = TypeVar("Layer", bound=nn.Module)
 
 
 def build(config: ModelConfig) -> nn.Module:
-    """The model that a configuration describes, freshly drawn. Under `torch.device("meta")` nothing is allocated."""
+    """The model that a configuration describes, with random weights. On the meta device nothing is allocated."""
     model = SHAPES[config.shape](config)
     initialise(model, std=config.init_std, residual_layers=config.layers)
     return model
@@ -83,7 +83,7 @@ def decoder_only(c: ModelConfig) -> DecoderOnly:
 
 
 def recurrent(c: ModelConfig) -> EncoderDecoder:
-    """An LSTM that reads and one that writes, which may look at what was read or only begin with its end."""
+    """An LSTM that reads and one that writes; the second attends to what was read, or only starts from its end."""
     source, target = fronts(c)
     count, drop = _decoder_layers(c), c.dropout.residual
     reader = RecurrentEncoder(source, c.dim, layers=c.layers, dropout=drop)
@@ -115,7 +115,7 @@ def convolutional(c: ModelConfig) -> EncoderDecoder:
 
 
 def sequence_autoencoder(c: ModelConfig) -> SequenceAutoencoder:
-    """An encoder averaged to one code, and a stack that makes the tokens of it."""
+    """An encoder averaged to one code, and a stack that reconstructs the tokens from it."""
     inputs = front(c)
     position = embedded_position(c.decoder_position or c.position, c.max_len, c.dim) or positions.NoPosition()
     outputs = CodeFrontend(c.bottleneck, c.dim, position, c.dropout.embedding)
@@ -130,7 +130,7 @@ def sequence_autoencoder(c: ModelConfig) -> SequenceAutoencoder:
 
 
 def picture_autoencoder(c: ModelConfig) -> VectorAutoencoder:
-    """Pictures as plain rows of numbers through layers that all see everything."""
+    """Pictures as flat rows of numbers through fully connected layers."""
     return VectorAutoencoder(
         (c.front.channels, c.front.picture, c.front.picture),
         c.bottleneck,
@@ -141,13 +141,13 @@ def picture_autoencoder(c: ModelConfig) -> VectorAutoencoder:
 
 
 def autoencoder(c: ModelConfig) -> SequenceAutoencoder | VectorAutoencoder:
-    """What the front end reads decides which numbers are said again."""
+    """Reconstructs what the front end reads: tokens or pictures."""
     makers: dict[str, Callable[[ModelConfig], SequenceAutoencoder | VectorAutoencoder]] = {
         "tokens": sequence_autoencoder,
         "patches": picture_autoencoder,
     }
     if c.front.kind not in makers:
-        raise ValueError(f"an autoencoder says {' or '.join(makers)} again, not {c.front.kind}; set front.kind")
+        raise ValueError(f"an autoencoder reconstructs {' or '.join(makers)}, not {c.front.kind}; set front.kind")
     return makers[c.front.kind](c)
 
 
@@ -162,7 +162,7 @@ SHAPES: dict[str, Callable[[ModelConfig], nn.Module]] = {
 
 
 def encoder(c: ModelConfig, inputs: nn.Module) -> Encoder:
-    """A stack that sees both ways."""
+    """A stack in which every position sees every other."""
     scheme = score_position(c, c.position, bidirectional=True)
 
     def layer() -> EncoderLayer:
@@ -172,7 +172,7 @@ def encoder(c: ModelConfig, inputs: nn.Module) -> Encoder:
 
 
 def decoder(c: ModelConfig, inputs: nn.Module, *, cross: bool) -> Decoder:
-    """A stack that sees the past."""
+    """A stack in which a position sees those before it."""
     scheme = score_position(c, c.decoder_position or c.position, bidirectional=False)
     layers = decoder_layers(c, scheme, cross=cross)
     return Decoder(inputs, layers, final_norm(c), window=c.attention.window)
@@ -204,5 +204,5 @@ def _decoder_layers(c: ModelConfig) -> int:
 
 
 def repeat(layer: Callable[[], Layer], count: int, share: bool) -> list[Layer]:
-    """`count` layers of their own, or one that stands at every place."""
+    """`count` layers, each with its own weights, or one layer `count` times."""
     return [layer()] * count if share else [layer() for _ in range(count)]

@@ -1,6 +1,6 @@
 """The parts of a model from a configuration's words: attention, norms, front ends, position schemes, heads.
 
-Whoever adds a norm, a position scheme, a front end or a head adds a line to a table here.
+To add a norm, a position scheme, a front end or a head, add a line to a table here.
 """
 
 import math
@@ -29,7 +29,7 @@ RESIDUALS: dict[str, Callable[..., Residual]] = {"post": post_norm, "pre": pre_n
 
 
 def attention(c: ModelConfig, position: positions.NoPosition | None = None) -> Attention:
-    """Heads as configured; cross-attention is given no position scheme: source and target do not share a count."""
+    """Heads as configured; cross-attention has no position scheme: source and target positions are not comparable."""
     a = c.attention
     return Attention(
         c.dim,
@@ -49,23 +49,23 @@ def feed_forward(c: ModelConfig) -> nn.Module:
 
 
 def norm(c: ModelConfig, dim: int | None = None) -> nn.Module:
-    """One norm, of the model's width if no other is asked for."""
+    """One norm, of the model's width if no other is given."""
     return NORMS[c.norm.kind](dim or c.dim, eps=c.norm.eps)
 
 
 def residual(c: ModelConfig) -> Callable[[], Residual]:
-    """A maker of residuals with the norm in its place."""
+    """A factory of residuals with the norm in its place."""
     return partial(RESIDUALS[c.norm.place], partial(norm, c), c.dropout.residual)
 
 
 def final_norm(c: ModelConfig) -> nn.Module | None:
-    """Pre-norm stacks end in a sum that nobody has normalised yet, unless the configuration says otherwise."""
+    """Pre-norm stacks end in a sum that is not normalised yet; the configuration may decide otherwise."""
     wanted = c.norm.place == "pre" if c.norm.final is None else c.norm.final
     return norm(c) if wanted else None
 
 
 def front(c: ModelConfig) -> nn.Module:
-    """The first layer of what reads the input."""
+    """The front end that the configuration names."""
     return FRONTS[c.front.kind](c)
 
 
@@ -133,10 +133,10 @@ def embedded_position(p: PositionConfig, max_len: int, width: int) -> positions.
 def score_position(
     c: ModelConfig, p: PositionConfig, *, bidirectional: bool
 ) -> Callable[[], positions.NoPosition | None]:
-    """A maker of the schemes that act on queries, keys and scores.
+    """A factory of the schemes that act on queries, keys and scores.
 
-    What has no parameters, or shares them as T5 does, is one object for the whole stack, so that it is computed once a
-    pass; the others are one a layer.
+    What has no parameters, or shares them as T5 does, is one object for the whole stack, so that it is computed once
+    per pass; the others are one object per layer.
     """
     count = c.attention.heads
     width = c.attention.head_dim or c.dim // count
@@ -158,7 +158,7 @@ def score_position(
 
 
 def language_model(c: ModelConfig, inputs: nn.Module) -> heads.LanguageModel:
-    """Scores for every token, by the embedding's own table unless untied."""
+    """Logits for every token, from the embedding's own table unless untied."""
     width = c.embedding.dim or c.dim
     tied = c.embedding.tie in ("all", "output")
     table = inputs.embed.weight if tied and isinstance(inputs, TokenFrontend) else None

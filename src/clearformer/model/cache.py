@@ -1,4 +1,4 @@
-"""What generation need not compute twice: projected keys and values, kept while a sequence grows.
+"""Keys and values that generation projects once and keeps while a sequence grows.
 
 B batch, G key/value heads, L room, K head width. Caches are passed into a model and written by it; they are never
 stored on modules, so one model can serve any number of sequences.
@@ -21,21 +21,21 @@ class LayerCache(Protocol):
         """All keys and values to attend to, projecting only what is new."""
 
     def select(self, rows: Tensor) -> Self:
-        """The same cache with its batch rows chosen anew."""
+        """The same cache with other batch rows: `rows[i]` becomes row i."""
 
 
 class Cache(Protocol):
-    """The state of a whole decoder between steps, whatever it is made of."""
+    """The state of a whole decoder between steps, for any kind of decoder."""
 
     def select(self, rows: Tensor) -> Self:
-        """The same state with its batch rows chosen anew: beams reordered, finished rows dropped, or tiled."""
+        """The same state with its batch rows selected: beams reordered, finished rows dropped, or repeated."""
 
     def join(self, other: Self, rows: tuple[int, int]) -> Self:
         """The rows of both. rows: how many each has, since a cache does not know it before the first step."""
 
 
 class GrowingCache:
-    """Self-attention: each call appends. Room is allocated ahead and doubled when it runs out."""
+    """Self-attention: each call appends. Room is allocated in advance and doubled when it runs out."""
 
     def __init__(self, room: int = 64) -> None:
         self._room, self._length = room, 0
@@ -83,7 +83,7 @@ class GrowingCache:
         known = one[0] if one[0] is not None else other[0]
         if known is None:
             return None
-        # Zeros, not whatever memory holds: what nobody may look at has weight 0, and 0 times nan is nan.
+        # Zeros, not uninitialised memory: masked slots have weight 0, and 0 times nan is nan.
         joined = known.new_zeros(sum(rows), known.size(1), self._room, known.size(3))
         for (buffer, past), start in zip((one, other), (0, rows[0]), strict=True):
             if buffer is not None:
@@ -102,7 +102,7 @@ class FixedCache:
     def extend(self, project: Projection) -> tuple[Tensor, Tensor]:
         if self._pair is None:
             k, v = project()
-            # Laid out as `select` lays it: kernels sum in another order over transposed memory.
+            # The same layout as after `select`: kernels sum in another order over transposed memory.
             self._pair = k.contiguous(), v.contiguous()
         return self._pair
 
@@ -120,7 +120,7 @@ class FixedCache:
 
 
 class Places:
-    """Where the tokens so far stand, for whatever remembers them: position ids, and which are real."""
+    """Where the tokens so far stand: position ids, and which tokens are real. Part of every cache."""
 
     def __init__(self) -> None:
         self.positions: Tensor | None = None  # B S, or 1 S while nothing distinguishes the rows
@@ -132,8 +132,8 @@ class Places:
         return self._next
 
     def place(self, positions: Tensor, keep: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """Take note of new tokens (positions B T, keep B T); returns positions and keep of all keys so far."""
-        real = positions if keep is None else positions.masked_fill(~keep, -1)  # a row of padding alone moves nothing
+        """Register new tokens (positions B T, keep B T); returns positions and keep of all keys so far."""
+        real = positions if keep is None else positions.masked_fill(~keep, -1)  # padding alone advances nothing
         ends = real.amax(dim=1, keepdim=True) + 1
         self._next = torch.maximum(ends, torch.as_tensor(self._next, device=ends.device))
         old = self.positions
@@ -153,13 +153,13 @@ class Places:
         self.keep = None if self.keep is None else self.keep[:, -length:]
 
     def choose(self, other: "Places", rows: Tensor) -> None:
-        """Become a copy of another's rows; a single row that stands for all stays one."""
+        """Become a copy of another's rows; a single row that represents all rows stays one."""
         self.positions = None if other.positions is None else _rows(other.positions, rows)
         self.keep = None if other.keep is None else _rows(other.keep, rows)
         self._next = other._next if isinstance(other._next, int) else _rows(other._next, rows)
 
     def unite(self, one: "Places", other: "Places", rows: tuple[int, int]) -> None:
-        """Become the rows of two. Both end at the same slot: the shorter past stands behind padding."""
+        """Become the rows of two. Both end at the same slot: the shorter past is padded on the left."""
         known = one.positions if one.positions is not None else other.positions
         if known is None:
             return  # nothing was placed yet, and every row begins at 0
@@ -192,7 +192,7 @@ class DecoderCache(Places):
         self.cross_attn: list[FixedCache] = [FixedCache() for _ in range(layers)]
 
     def select(self, rows: Tensor) -> "DecoderCache":
-        """The same cache with its batch rows chosen anew: beams reordered, finished rows dropped, or tiled."""
+        """The same cache with its batch rows selected: beams reordered, finished rows dropped, or repeated."""
         chosen = DecoderCache(0)
         chosen.choose(self, rows)
         chosen.self_attn = [cache.select(rows) for cache in self.self_attn]
@@ -211,7 +211,7 @@ class DecoderCache(Places):
 
 
 def join_rows(one: Tensor | None, other: Tensor | None, rows: tuple[int, int], dim: int = 0) -> Tensor | None:
-    """The rows of both, which lie along `dim`; zeros for those of whom nothing is known yet."""
+    """The rows of both, which lie along `dim`; zeros for rows that have no values yet."""
     known = one if one is not None else other
     if known is None:
         return None

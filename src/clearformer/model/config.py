@@ -1,6 +1,6 @@
 """What a model is, as data: sizes and choices. `build.py` turns them into a model, once.
 
-Every field that changes the mathematics is here and is honoured for every family, so `config.json` describes a model
+Every field that changes the mathematics is here and works for every family, so `config.json` describes a model
 completely. The values of a published family are in `families.py`, those of a published size in `presets.py`.
 """
 
@@ -25,17 +25,17 @@ class AttentionConfig:
     bias: bool = True
     key_bias: bool | None = None  # Whisper: no bias on keys alone, where it could not change the weights
     scale: float | None = None  # 1/√head_dim if not given; T5 has 1 and scales its initialisation instead
-    cross: bool = True  # False takes attention away from the recurrent baseline
+    cross: bool = True  # False: the recurrent baseline without attention
     window: int | None = None  # how far back a decoder looks; None = to the beginning
 
 
 @dataclass(frozen=True, kw_only=True)
 class PositionConfig:
-    """How order is shown. Fields that a kind does not use are left at their defaults."""
+    """How positions enter the model. Fields that a kind does not use have no effect."""
 
     kind: PositionKind = "sinusoidal"
     base: float = 10_000.0  # of the waves: sinusoidal kinds and rotary
-    offset: int = 0  # the number of the first position: unused first rows of a learned table, waves that begin later
+    offset: int = 0  # the first position's number: a learned table leaves its first rows unused, waves start later
     pairs: Literal["neighbours", "halves"] = "halves"  # rotary
     scaling: Literal["none", "linear", "ntk"] = "none"  # rotary past its trained length
     factor: float = 1.0
@@ -50,12 +50,12 @@ class NormConfig:
     kind: Literal["layer", "rms", "batch"] = "layer"
     place: Literal["post", "pre"] = "post"
     eps: float = 1e-5
-    final: bool | None = None  # one more behind the stack: pre-norm needs it; torch.nn.Transformer always has it
+    final: bool | None = None  # one more after the stack: pre-norm needs it; torch.nn.Transformer always has it
 
 
 @dataclass(frozen=True, kw_only=True)
 class DropoutConfig:
-    """Where values are dropped in training: the four sites that papers differ in."""
+    """Dropout rates of the four places where papers differ."""
 
     embedding: float = 0.1
     attention: float = 0.0
@@ -70,7 +70,7 @@ class DropoutConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class EmbeddingConfig:
-    """The table of token vectors and what is done with it."""
+    """The table of token vectors and how it is used."""
 
     dim: int | None = None  # ALBERT: narrower than the model, widened by a projection
     scale: bool = False  # multiply by √dim
@@ -93,17 +93,17 @@ class FrontConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class HeadConfig:
-    """What is made of the states."""
+    """What the states are turned into."""
 
     kind: Literal["language-model", "states", "class", "tags", "span", "boxes", "masks", "pixels"] = "language-model"
     labels: int = 0  # classes of the task
-    bias: bool = False  # language model: a bias a token
+    bias: bool = False  # language model: one bias per token
     transform: bool = False  # language model: BERT's dense layer, activation and norm before the table
     shrink: bool = False  # language model: states / √dim before the table, as T5 does where its table is tied
-    pool: Literal["first", "last", "mean"] = "first"  # class: which states speak for the input
+    pool: Literal["first", "last", "mean"] = "first"  # class: which states represent the input
     pooler: bool = False  # class and states: BERT's dense layer and tanh on the first state
-    pooler_activation: Activation = "tanh"  # class: what the pooler has in place of tanh; DistilBERT: relu
-    class_bias: bool = True  # class: a bias a class
+    pooler_activation: Activation = "tanh"  # class: the pooler's activation; DistilBERT: relu
+    class_bias: bool = True  # class: one bias per class
     dropout: float = 0.0
     queries: int = 0  # boxes of an encoder–decoder: how many it can find at most
 
@@ -112,7 +112,7 @@ class HeadConfig:
 class ModelConfig:
     """Everything that `build` needs to know."""
 
-    family: str = "transformer"  # where the choices come from; for people and converters, never tested by layers
+    family: str = "transformer"  # where the choices come from; for people and converters, layers never look at it
     shape: Shape = "encoder-decoder"
     vocab_size: int = 0
     target_vocab_size: int | None = None  # the same as vocab_size if not given
@@ -135,7 +135,7 @@ class ModelConfig:
     kernel: int = 3  # convolution: how many neighbours a layer mixes
     bottleneck: int = 32  # autoencoder: how many numbers the code has
     share_layers: bool = False  # ALBERT: one layer, run `layers` times
-    init_std: float | None = None  # normal with this deviation; None = Xavier for matrices, 1/√dim for tables
+    init_std: float | None = None  # normal with this standard deviation; None = Xavier for matrices, 1/√dim for tables
 
     def __post_init__(self) -> None:
         for name in ("dim", "hidden_dim", "layers", "max_len", "kernel", "bottleneck"):
@@ -189,7 +189,7 @@ class ModelConfig:
         if self.head.kind in ("class", "tags", "boxes", "masks") and self.head.labels < 1:
             raise ValueError(f"a head for {self.head.kind} needs head.labels, the number of classes")
         if self.head.kind in ("masks", "pixels") and self.front.kind != "patches":
-            raise ValueError(f"a head for {self.head.kind} paints pictures; set front.kind to patches")
+            raise ValueError(f"a head for {self.head.kind} needs pictures; set front.kind to patches")
         self._check_decoder_head()
         narrow = self.embedding.dim not in (None, self.dim)
         if narrow and self._scores_tokens and not self.head.transform:
@@ -243,8 +243,8 @@ HEAD_SETTINGS: dict[str, tuple[str, ...]] = {
 def described(config: ModelConfig) -> dict[str, Any]:
     """The configuration as plain nested data, without settings that this model does not have and without None.
 
-    A translator says nothing of pictures. What is left out has no effect on the model: read again, the description
-    builds the same one.
+    A translator's description does not mention pictures. What is left out has no effect: parsed again, the
+    description builds the same model.
     """
     missing = _missing(config)
     plain: dict[str, Any] = {}
@@ -269,7 +269,7 @@ def _describe_part(name: str, part: Any, missing: set[str]) -> dict[str, Any]:
 
 
 def _missing(c: ModelConfig) -> set[str]:
-    """The settings, and whole parts, that do nothing in this model: a line for each question that decides."""
+    """The settings, and whole parts, that have no effect in this model: one line per condition."""
     pictures, sound = c.front.kind == "patches", c.front.kind == "sound"
     flat = c.shape == "autoencoder" and pictures  # a picture as one row of numbers: no positions, no attention
     attentive = c.shape not in ("lstm", "convolution") and not flat

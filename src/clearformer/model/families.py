@@ -1,4 +1,4 @@
-"""The published families: what each one chose, one function a paper, sizes left open.
+"""The published families: what each one chose, one function per paper, sizes left open.
 
 A family is data. Whatever a function here sets can be set otherwise (a GPT-2 with rotary positions is one keyword
 away), and `build.py` makes all of them from the same parts.
@@ -26,7 +26,7 @@ def transformer(**sizes: Any) -> ModelConfig:
 
 
 def marian(**sizes: Any) -> ModelConfig:
-    """The 2017 model as Marian has it: waves in halves, a bias a token on the output (Junczys-Dowmunt et al., 2018)."""
+    """The 2017 model as in Marian: waves in halves, one bias per output token (Junczys-Dowmunt et al., 2018)."""
     return _family(
         "marian",
         sizes,
@@ -173,7 +173,7 @@ def llama(**sizes: Any) -> ModelConfig:
 
 
 def transformer_xl(**sizes: Any) -> ModelConfig:
-    """Post-norm decoder with relative positions, which can remember the segment before (Dai et al., 2019)."""
+    """Post-norm decoder with relative positions, which can keep a memory of the previous segment (Dai et al., 2019)."""
     return _family(
         "transformer-xl",
         sizes,
@@ -206,7 +206,7 @@ def whisper(**sizes: Any) -> ModelConfig:
 
 def lstm(**sizes: Any) -> ModelConfig:
     """The recurrent baseline: bidirectional LSTM encoder, LSTM decoder with additive attention (Bahdanau et al., 2015)
-    and input feeding (Luong et al., 2015). attention.cross = False takes the attention away (Sutskever et al., 2014).
+    and input feeding (Luong et al., 2015). attention.cross = False removes the attention (Sutskever et al., 2014).
     """
     return _family(
         "lstm",
@@ -230,9 +230,9 @@ def convolution(**sizes: Any) -> ModelConfig:
 
 
 def autoencoder(**sizes: Any) -> ModelConfig:
-    """A bottleneck that has to say the input again: tokens, or, with front.kind = "patches", pictures.
+    """A bottleneck from which the input is reconstructed: tokens, or, with front.kind = "patches", pictures.
 
-    Gated, because a word and its place have to be multiplied before places can be averaged into one code.
+    Gated, because word and position have to be multiplied before positions can be averaged into one code.
     """
     return _family(
         "autoencoder",

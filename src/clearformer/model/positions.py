@@ -1,8 +1,8 @@
-"""How a Transformer knows the order of its input: one class a scheme.
+"""How a Transformer knows the order of its input: one class per scheme.
 
 A scheme overrides one of three hooks that otherwise do nothing: add a vector to the embeddings, rotate queries and
-keys, or add a bias to the scores. Position ids are explicit integers, so a scheme never asks where padding or a cache
-is.
+keys, or add a bias to the scores. Position ids are explicit integers, so a scheme need not know about padding or
+caches.
 
 B batch, T query length, S key length, D model width, H heads, K head width.
 """
@@ -24,11 +24,11 @@ class NoPosition(nn.Module):
         return None
 
     def rotate_queries(self, q: Tensor, context: AttentionContext) -> Tensor:
-        """Turn the queries. q: B H T K."""
+        """Rotate the queries. q: B H T K."""
         return q
 
     def rotate_keys(self, k: Tensor, context: AttentionContext) -> Tensor:
-        """Turn the keys that are new in this call. k: B G S K."""
+        """Rotate the keys that are new in this call. k: B G S K."""
         return k
 
     def bias(self, q: Tensor, k: Tensor, context: AttentionContext) -> Tensor | None:
@@ -50,12 +50,12 @@ class Sinusoidal(NoPosition):
         self.dim, self.base, self.offset = dim, base, offset  # OpenNMT-tf counts from 1: offset
 
     def frequencies(self, device: torch.device) -> Tensor:
-        """Radians a step, from fast to slow: D/2."""
+        """Radians per position, from fast to slow: D/2."""
         exponent = torch.arange(0, self.dim, 2, device=device, dtype=torch.float64) / self.dim
         return torch.pow(self.base, -exponent)
 
     def embed(self, positions: Tensor) -> Tensor:
-        # Angles reach thousands of radians, where float32 has three decimals left: take them in float64.
+        # Angles reach thousands of radians, where float32 has three decimals left: compute them in float64.
         angles = (positions[..., None] + self.offset).double() * self.frequencies(positions.device)
         return self.arrange(angles.sin().float(), angles.cos().float())
 
@@ -99,12 +99,12 @@ class Learned(NoPosition):
 
 
 class Rotary(NoPosition):
-    """Turn each pair of features by an angle that grows with the position, so that q·k sees the distance only
+    """Rotate each pair of features by an angle that grows with the position, so that q·k depends on the distance only
     (Su et al., 2021).
 
-    pairs: "neighbours" turns features (0,1), (2,3), … as the paper has it (RoFormer); "halves" turns (0, K/2),
-    (1, K/2+1), … as Llama does. scaling stretches the angles to reach past the trained length: "linear" divides
-    positions by `factor` (Chen et al., 2023), "ntk" raises the base, which spares the fast waves.
+    pairs: "neighbours" rotates features (0,1), (2,3), … as in the paper (RoFormer); "halves" rotates (0, K/2),
+    (1, K/2+1), … as in Llama. scaling stretches the angles to reach past the trained length: "linear" divides
+    positions by `factor` (Chen et al., 2023), "ntk" raises the base, which changes the fast waves little.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class Rotary(NoPosition):
     ) -> None:
         super().__init__()
         if head_dim % 2:
-            raise ValueError(f"rotary positions turn pairs of features, so the head width must be even, not {head_dim}")
+            raise ValueError(f"rotary positions rotate pairs of features, so head_dim must be even, not {head_dim}")
         self.head_dim, self.pairs = head_dim, pairs
         self.base = base * factor ** (head_dim / max(head_dim - 2, 1)) if scaling == "ntk" else base
         self.stretch = factor if scaling == "linear" else 1.0
@@ -136,7 +136,7 @@ class Rotary(NoPosition):
         return self.rotate(k, *context.once((self, "keys"), lambda: self.turn(context.fresh)))
 
     def rotate(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-        """Turn every pair of features of x: B H T K by its angle."""
+        """Rotate every pair of features of x: B H T K by its angle."""
         cos, sin = cos.to(x.dtype), sin.to(x.dtype)
         if self.pairs == "neighbours":
             first, second = x[..., 0::2], x[..., 1::2]
@@ -146,15 +146,15 @@ class Rotary(NoPosition):
 
 
 class Alibi(NoPosition):
-    """Subtract a penalty that grows with the distance, at a slope of its own for each head (Press et al., 2022)."""
+    """Subtract a penalty that grows with the distance, with one slope per head (Press et al., 2022)."""
 
     def __init__(self, heads: int) -> None:
         super().__init__()
         self.heads = heads
 
     def slopes(self, device: torch.device | None = None) -> Tensor:
-        """One slope a head: 2^-1 … 2^-8 for eight. H."""
-        # A power of two gets the geometric row of the paper; any other count is filled from the row of the next power.
+        """One slope per head: 2^-1 … 2^-8 for eight. H."""
+        # A power of two has the paper's geometric sequence; other counts are filled from that of the next power of two.
         power = 2 ** math.floor(math.log2(self.heads))
         exponents = [8 * (i + 1) / power for i in range(power)]
         exponents += [8 * (2 * i + 1) / (2 * power) for i in range(self.heads - power)]
@@ -187,7 +187,7 @@ class Buckets(NoPosition):
         else:
             distances = distances.clamp(min=0)
         exact = count // 2
-        # The float operations stand in T5's order: at a bucket's edge the last bit decides.
+        # The float operations are in T5's order: at a bucket's edge the last bit decides.
         scale = torch.log(distances.clamp(min=1).float() / exact) / math.log(self.max_distance / exact)
         wide = (exact + (scale * (count - exact)).long()).clamp(max=count - 1)
         return start + torch.where(distances < exact, distances, wide)
@@ -203,7 +203,7 @@ class Buckets(NoPosition):
 class Shaw(NoPosition):
     """A trained key for each clipped distance, matched by the query (Shaw et al., 2018, eq. 4).
 
-    The paper's second table, for values, is left out: it brought nothing in the paper's own ablation (table 3) and
+    The paper's second table, for values, is left out: it gained nothing in the paper's own ablation (table 3) and
     would rule out every fused kernel, since it needs the weights.
     """
 
@@ -224,7 +224,7 @@ class Shaw(NoPosition):
 
 class Relative(NoPosition):
     """Transformer-XL's relative scores: the query matches a projected wave of the distance, and two trained vectors
-    stand in for the query where its own position would have mattered (Dai et al., 2019, section 3.3)."""
+    replace the query where its own position would have mattered (Dai et al., 2019, section 3.3)."""
 
     def __init__(self, dim: int, *, heads: int, head_dim: int) -> None:
         super().__init__()
@@ -237,7 +237,7 @@ class Relative(NoPosition):
     def bias(self, q: Tensor, k: Tensor, context: AttentionContext) -> Tensor:
         low, high = context.once((self, "range"), lambda: _range(context))
         steps = torch.arange(low, high + 1, device=q.device)
-        waves = context.once((self, "waves"), lambda: self.waves.embed(steps))  # N D, one row a distance
+        waves = context.once((self, "waves"), lambda: self.waves.embed(steps))  # N D, one row per distance
         r = self.r_proj(waves.to(q.dtype)).view(-1, self.heads, self.head_dim).permute(1, 2, 0)  # H K N
         by_distance = (q + self.distance_bias[:, None]) @ r  # B H T N
         index = context.once((self, "index"), lambda: context.distances()[:, None] - low)

@@ -103,7 +103,7 @@ class Decoder(nn.Module):
     def look_back(
         self, positions: Tensor, keys: Tensor, fresh: Tensor, keep: Tensor | None, segments: Tensor | None
     ) -> AttentionContext:
-        """Each query sees the keys up to its own slot, that are real, near enough and of its own segment."""
+        """Each query sees the keys up to its own slot that are real, within the window and in its own segment."""
         new, total = positions.size(1), keys.size(1)
         mask = masks.both(
             masks.causal(new, total, device=keys.device) if new > 1 else None,  # a single query is the last one
@@ -135,7 +135,7 @@ class QueryDecoder(nn.Module):
 
 
 def look_across(positions: Tensor, memory: Memory, segments: Tensor | None) -> AttentionContext:
-    """Each query sees the whole memory, as far as it is real and of the query's own segment."""
+    """Each query sees the memory's real slots in its own segment."""
     if segments is not None and memory.segments is None:
         raise ValueError("the target is packed but the source is not; give the encoder its segments too")
     if segments is None and memory.segments is not None:
@@ -152,7 +152,7 @@ class EncoderDecoder(nn.Module):
     """Read a source, write a target: translation, summarisation, transcription.
 
     The two stacks may be a Transformer's, or the recurrent or convolutional baseline's: the interface is the same.
-    `places` are position ids and segments, for the stacks that know them.
+    `places` are position ids and segments, for the stacks that take them.
     """
 
     def __init__(self, encoder: nn.Module, decoder: nn.Module, head: nn.Module) -> None:
@@ -173,13 +173,13 @@ class EncoderDecoder(nn.Module):
         cache: Cache | None = None,
         **places: Tensor | None,
     ) -> Tensor:
-        """target: B T, what was written so far; returns logits for what comes next: B T V."""
+        """target: B T, the tokens so far; returns logits of the next token at each position: B T V."""
         return _logits(self, self.decoder(target, memory, keep=keep, cache=cache, **places))
 
     def states(
         self, source: Tensor, target: Tensor, *, source_keep: Tensor | None = None, target_keep: Tensor | None = None
     ) -> Tensor:
-        """What the head is given, B T D: a loss that skips padding need not score it against the whole vocabulary."""
+        """The head's input, B T D: a loss that skips padding need not compute its logits."""
         states: Tensor = self.decoder(target, self.encode(source, keep=source_keep), keep=target_keep)
         return states
 
@@ -196,7 +196,7 @@ class EncoderDecoder(nn.Module):
 
 
 class DecoderOnly(nn.Module):
-    """Go on with a text: a language model."""
+    """Continue a text: a language model."""
 
     def __init__(self, decoder: Decoder, head: nn.Module) -> None:
         super().__init__()
@@ -212,7 +212,7 @@ class DecoderOnly(nn.Module):
         cache: DecoderCache | None = None,
         segment_memory: SegmentMemory | None = None,
     ) -> Tensor:
-        """tokens: B T; returns logits B T V, or what the head makes of the states."""
+        """tokens: B T; returns logits B T V, or the head's output."""
         states = self.decoder(
             tokens, keep=keep, positions=positions, segments=segments, cache=cache, segment_memory=segment_memory
         )
@@ -256,7 +256,7 @@ class EncoderOnly(nn.Module):
         segments: Tensor | None = None,
         types: Tensor | None = None,
     ) -> Tensor:
-        """inputs: what the front end takes; returns what the head makes of the states."""
+        """inputs: what the front end takes; returns the head's output."""
         memory = self.encode(inputs, keep=keep, positions=positions, segments=segments, types=types)
         return _logits(self, memory.states, memory.keep)
 
@@ -274,7 +274,7 @@ class EncoderQueryDecoder(nn.Module):
         return memory
 
     def forward(self, inputs: Tensor, *, keep: Tensor | None = None) -> Tensor:
-        """inputs: what the front end takes; keep: B S, True = real. Returns what the head makes of B Q D."""
+        """inputs: what the front end takes; keep: B S, True = real. Returns the head's output."""
         return _logits(self, self.decoder(self.encode(inputs, keep=keep)))
 
 

@@ -1,4 +1,4 @@
-"""A model's weights as a flat dictionary, and back: the one place where names and shapes are compared."""
+"""A model's weights as a flat dictionary and back; here names and shapes are compared."""
 
 import re
 
@@ -23,7 +23,7 @@ def put_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
     missing, extra = own.keys() - weights.keys(), weights.keys() - own.keys()
     if missing or extra:
         raise ValueError(
-            f"the weights do not fit the model: missing {_some(missing)}, unexpected {_some(extra)}; another model?"
+            f"the weights do not fit the model: missing {_some(missing)}, unexpected {_some(extra)}; another model's?"
         )
     for name, tensor in own.items():
         if tensor.shape != weights[name].shape:
@@ -33,8 +33,8 @@ def put_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
 
 
 def thin_out(weights: dict[str, Tensor], model: nn.Module) -> dict[str, Tensor]:
-    """What a shallower model takes over from a deeper one of the same widths: layers at even distances, the first and
-    the last among them; of a single layer the first. A model that is as deep takes everything.
+    """What a shallower model takes from a deeper one of the same widths: evenly spaced layers, the first and the last
+    among them; a single layer takes the first. A model of the same depth takes everything.
     """
     wanted, given = _depths(weights_of(model)), _depths(weights)
     chosen: dict[str, Tensor] = {}

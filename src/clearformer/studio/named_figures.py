@@ -5,16 +5,16 @@ from dataclasses import dataclass
 
 import torch
 
+from clearformer.figures.matrices import Matrices, Panel
+from clearformer.figures.sheet import Figure, printable
 from clearformer.model.positions import Sinusoidal
 from clearformer.studio.app import Handlers
+from clearformer.studio.architecture import architecture_figure
 from clearformer.studio.attention_layers import Site
-from clearformer.studio.blueprint import Blueprint
-from clearformer.studio.branches import Branches
-from clearformer.studio.curves import Curves
-from clearformer.studio.matrices import Matrices, Panel
 from clearformer.studio.requests import Input
-from clearformer.studio.sheet import Figure, printable
+from clearformer.studio.search_tree import search_figure
 from clearformer.studio.spelling import Token
+from clearformer.studio.training_curves import curves_figure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +34,9 @@ def heads(desk: Handlers, wish: Wish) -> Figure:
     for one in chosen:
         rows, columns = _names(desk, wish.text, one)
         for number, weights in enumerate(desk.weights(look, one)):
-            panels.append(Panel(title=f"{_short(one)} · {number + 1}", rows=rows, columns=columns, values=weights))
+            panels.append(
+                Panel(title=f"{_short(one)} · {number + 1}", rows=rows, columns=columns, values=weights.tolist())
+            )
     return Matrices(panels=panels, across=chosen[0].heads if chosen else 4)
 
 
@@ -47,7 +49,7 @@ def attention(desk: Handlers, wish: Wish) -> Figure:
     rows, columns = _names(desk, wish.text, one)
     title = f"{one.name} · {'mean' if head is None else head + 1}"
     values = weights.mean(0) if head is None else weights[head]
-    return Matrices(panels=[Panel(title=title, rows=rows, columns=columns, values=values)])
+    return Matrices(panels=[Panel(title=title, rows=rows, columns=columns, values=values.tolist())])
 
 
 def alignment(desk: Handlers, wish: Wish) -> Figure:
@@ -59,7 +61,7 @@ def alignment(desk: Handlers, wish: Wish) -> Figure:
     tokens = desk.subject.tokens(look)
     weights = desk.weights(look, crossing[max(0, len(crossing) - 2)]).mean(0)[:-1]
     rows, columns = _texts(tokens["target"][1:]), _texts(tokens["source"])
-    return Matrices(panels=[Panel(title="alignment", rows=rows, columns=columns, values=weights)])
+    return Matrices(panels=[Panel(title="alignment", rows=rows, columns=columns, values=weights.tolist())])
 
 
 def positions(desk: Handlers, wish: Wish) -> Figure:
@@ -67,19 +69,19 @@ def positions(desk: Handlers, wish: Wish) -> Figure:
     width = desk.subject.config.dim - desk.subject.config.dim % 2
     waves = Sinusoidal(width).embed(torch.arange(64))
     rows, columns = [str(row) for row in range(64)], [str(column) for column in range(width)]
-    panel = Panel(title="sinusoidal positions", rows=rows, columns=columns, values=waves, signed=True)
+    panel = Panel(title="sinusoidal positions", rows=rows, columns=columns, values=waves.tolist(), signed=True)
     return Matrices(panels=[panel], cell=5.0)
 
 
 def tree(desk: Handlers, wish: Wish) -> Figure:
     """The beam search with every candidate kept or cut."""
     found = desk.writer.tree(wish.text, desk.writer.settings(), ())
-    return Branches(found["nodes"], found["best"])
+    return search_figure(found["nodes"], found["best"])
 
 
 def architecture(desk: Handlers, wish: Wish) -> Figure:
     """The model's parts, and what they cost for 32 tokens."""
-    return Blueprint(desk.model(), desk.anatomy(32)["parts"])
+    return architecture_figure(desk.model(), desk.anatomy(32)["parts"])
 
 
 def curves(desk: Handlers, wish: Wish) -> Figure:
@@ -87,7 +89,7 @@ def curves(desk: Handlers, wish: Wish) -> Figure:
     runs = [desk.run(one["id"]) for one in desk.list_runs()]
     if not runs:
         raise ValueError("there is no training run to draw; name its folder with --runs")
-    return Curves({run["name"]: run["curves"] for run in runs})
+    return curves_figure({run["name"]: run["curves"] for run in runs})
 
 
 FIGURES: dict[str, Callable[[Handlers, Wish], Figure]] = {

@@ -36,8 +36,8 @@ class TextFileError(ValueError):
 def read_lines(path: Path | str, notice: Notice | None = None) -> Iterator[str]:
     """The lines of a file, without their ends.
 
-    Alone, it raises TextFileError at what cannot be read and logs the rest. With `notice` (the doctor's way) it
-    reports everything and goes on: bytes that are not UTF-8 arrive as surrogates U+DC80 to U+DCFF.
+    Alone, it raises TextFileError at what cannot be read and logs the rest. With `notice` (as the doctor uses it) it
+    reports everything and continues: bytes that are not UTF-8 arrive as surrogates U+DC80 to U+DCFF.
     """
     path = Path(path)
     tell = notice or _raise_or_log(str(path))
@@ -60,7 +60,7 @@ def read_stream(file: IO[bytes], name: str) -> Iterator[str]:
 
 
 def read_quietly(path: Path | str) -> Iterator[str]:
-    """The lines of a file whose troubles have been told already."""
+    """The lines of a file whose problems have been reported already."""
     return read_lines(path, lambda *_: None)
 
 
@@ -116,7 +116,7 @@ def _decoded(raw: bytes, size: int, offset: int, number: int, tell: Notice) -> s
 
 
 class _LineEnds:
-    """Takes line ends off and remembers which kinds there were."""
+    """Removes line ends and counts their kinds."""
 
     def __init__(self) -> None:
         self.lines = 0

@@ -42,7 +42,7 @@ class Progress:
 
 
 @dataclass
-class Training:
+class TrainingState:
     """The parts of a run that change from step to step."""
 
     model: nn.Module
@@ -112,7 +112,7 @@ class Checkpoints:
         """Where the checkpoint of a step is."""
         return self.folder / f"{step:08d}"
 
-    def save(self, training: Training) -> Path:
+    def save(self, training: TrainingState) -> Path:
         """Write a checkpoint, then let old ones go."""
         path = self.path(training.progress.step)
         training.save(path)
@@ -132,15 +132,15 @@ class Checkpoints:
         for step in set(self.steps()) - spared:
             storage.remove(self.path(step))
 
-    def load_newest(self, training: Training) -> int | None:
+    def load_newest(self, training: TrainingState) -> int | None:
         """Go on from the newest checkpoint that is whole; returns its step, or None if there is none at all."""
         return self._load_first_whole(training, reversed(self.steps()))
 
-    def load_planned(self, training: Training) -> int | None:
+    def load_planned(self, training: TrainingState) -> int | None:
         """Go back to the checkpoint that an uninterrupted run would go back to."""
         return self._load_first_whole(training, reversed(self.planned_steps(training.progress.step)))
 
-    def _load_first_whole(self, training: Training, steps: Iterable[int]) -> int | None:
+    def _load_first_whole(self, training: TrainingState, steps: Iterable[int]) -> int | None:
         """A damaged one is named and passed over: an older one leads to the same result, only later."""
         damage = None
         for step in steps:

@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from clearformer.foundation import storage
-from clearformer.training.checkpoint import Checkpoints, Progress, Training
+from clearformer.training.checkpoint import Checkpoints, Progress, TrainingState
 from clearformer.training.distributed import Ranks
 from clearformer.training.loss import Loss
 from clearformer.training.metrics_log import MetricsLog
@@ -124,7 +124,7 @@ class Loop(Generic[B]):
         self.parts, self.config, self.schedule, self.folder, self.ranks = parts, config, schedule, folder, ranks
         optimiser = make_optimiser(model, config.optimiser)
         ema = MovingAverage(model, config.optimiser.ema) if config.optimiser.ema else None
-        self.training = Training(model, optimiser, Progress(), ema)
+        self.training = TrainingState(model, optimiser, Progress(), ema)
         self.with_loss = WithLoss(model, parts.loss)
         count = config.replicas or count_replicas(torch.get_num_threads(), config.batch_tokens, ranks=ranks.count)
         shared = parts.split is not None and count > 1

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from clearformer.foundation.machine import resident_bytes
-from clearformer.training.checkpoint import Training
+from clearformer.training.checkpoint import TrainingState
 from clearformer.training.loop import Loop
 from clearformer.training.loss import Loss
 
@@ -72,7 +72,9 @@ def forecast(loop: Loop[Any]) -> MemoryForecast:
     return found
 
 
-def estimate(training: Training, loss_of_one_row: Callable[[], Loss], rows: int, replicas: int = 1) -> MemoryForecast:
+def estimate(
+    training: TrainingState, loss_of_one_row: Callable[[], Loss], rows: int, replicas: int = 1
+) -> MemoryForecast:
     """loss_of_one_row: the loss of one row of the largest batch, which has so many rows. Each replica has gradients."""
     model = training.model
     weights = sum(map(_bytes, [*model.parameters(), *model.buffers()]))

@@ -1,9 +1,9 @@
-"""What the written-out decoder (`decoder.py`) remembers between steps: keys and values that never move.
+"""The fast decoder's state between steps: keys and values that are never copied.
 
-The hypotheses of a sentence share its source, and most of their past. A *group* holds what they share: the projected
+The hypotheses of a sentence share its source and most of their past. A *group* holds what they share: the projected
 source once, and every key and value that any of them ever wrote, in the order of writing. A row (one hypothesis) sees
-of its group only the slots of its own ancestors. Reordering a beam thus chooses rows of a small table of who sees what;
-no key is copied. Only when a sentence leaves do others move, and then only those that take an empty place.
+only the slots of its own ancestors in its group. So reordering a beam selects rows of a small table of who sees what;
+no key is copied. Only when a sentence leaves are others moved, and then only those that fill an empty place.
 
 N groups, W rows of each group, R = N · W rows, L slots written so far, S source slots, H heads, K head width.
 """
@@ -45,12 +45,12 @@ class BeamCache:
         bias = None if self.bias is None else self.bias.view(self.count, 1, self.width, self.length)
         return kept[:, :, :, :, start : self.length], keys, values, bias
 
-    @torch.inference_mode()  # searches choose rows outside the steps that made these tensors
+    @torch.inference_mode()  # searches select rows outside the steps that made these tensors
     def select(self, rows: Tensor) -> "BeamCache":
-        """These rows, in this order. Those that stand together and come from one group share one again."""
+        """These rows, in this order. Neighbours from one group share a group again."""
         groups, widths = torch.unique_consecutive(rows // self.width, return_counts=True)
         wide = int(widths[0]) if len(rows) else 1
-        if bool((widths != wide).any()):  # no common width: to each row a group of its own
+        if bool((widths != wide).any()):  # no common width: each row gets its own group
             groups, wide = rows // self.width, 1
         if self.bias is not None:
             self.bias = self.bias.index_select(0, rows)
@@ -61,19 +61,19 @@ class BeamCache:
         return self
 
     def join(self, other: "BeamCache") -> "BeamCache":
-        """Refused: all rows of this cache stand at the same position, and what they share is laid out for that."""
+        """Refused: all rows of this cache are at the same position, and its layout depends on that."""
         raise ValueError(
             "the fast decoder's rows all take the same step, so no row can join later; use Seq2SeqStepper for that"
         )
 
     def _move(self, groups: Tensor) -> None:
-        """Put group `groups[i]` at place i. Where the last groups fill empty places, only they are copied."""
+        """Put group `groups[i]` at index i. Where the last groups fill empty places, only they are copied."""
         places = torch.arange(len(groups), device=groups.device)
         moved = (groups != places).nonzero().squeeze(1)
         if not len(moved):
             return
         taken = groups[moved]
-        if bool((taken >= len(groups)).all()):  # nothing that is read here is written here
+        if bool((taken >= len(groups)).all()):  # no source of a copy is also a target
             self.source[:, :, moved] = self.source[:, :, taken]
             self.source_bias[moved] = self.source_bias[taken]
             self.kept[:, :, moved, :, : self.length] = self.kept[:, :, taken, :, : self.length]

@@ -1,12 +1,12 @@
-"""A decoder's step written out, for speed: the numbers of `Decoder.forward` with a cache, in a fraction of the time.
+"""A decoder's step written for speed: the results of `Decoder.forward` with a cache, in a fraction of the time.
 
 A translation is dozens of small steps, and the readable path spends more of each on modules, masks and copied caches
-than on arithmetic. Here the weights of a built model are laid out once (queries, keys and values in one product, the
-scale of the scores inside the query's weights) and a step is a straight row of kernels. Whatever decides what a model
-*is* stands in `transformer.py` and `layers.py`; this file only follows, and a test holds every number against them.
+than on arithmetic. Here the weights of a built model are rearranged once (queries, keys and values in one product, the
+scale of the scores inside the query's weights), and a step is a plain sequence of kernels. `transformer.py` and
+`layers.py` define the model; this file follows them, and a test compares every number.
 
 `capture_decoder` knows absolute positions, plain heads and a plain feed-forward: the 2017 Transformer, Marian,
-BART and what is like them, pre- or post-norm. Of anything else it says None.
+BART and similar models, pre- or post-norm. For anything else it returns None.
 
 R rows, D model width, H heads, K head width, V vocabulary; groups: see `beam_cache.py`.
 """
@@ -38,7 +38,7 @@ from clearformer.model.heads import LanguageModel
 from clearformer.model.layers import DecoderLayer, FeedForward
 from clearformer.model.transformer import Decoder, EncoderDecoder
 
-FIRST_ROOM = 64  # slots of a group to begin with
+FIRST_ROOM = 64  # slots of a group at the start
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class FastDecoderLayer:
 
 
 class FastDecoder:
-    """The decoder of a captured model. It holds copies of some weights: `stale` says when they have changed."""
+    """The decoder of a captured model. It holds copies of some weights: `stale` tells when they have changed."""
 
     def __init__(self, model: EncoderDecoder) -> None:
         decoder = model.decoder
@@ -89,7 +89,7 @@ class FastDecoder:
         self._places: dict[int, Tensor | None] = {}  # what the position scheme adds at each step
 
     def stale(self) -> bool:
-        """Whether the model's weights are others, or have been written to, since they were captured."""
+        """Whether the model's weights were replaced or changed since they were captured."""
         return self._marks != marks(self._weights)
 
     def start(self, memory: Memory) -> BeamCache:
@@ -140,7 +140,7 @@ class FastDecoder:
         return x if self._front_norm is None else self._front_norm(x)
 
     def _place(self, step: int, x: Tensor) -> Tensor | None:
-        """What the position scheme adds at this step, 1 D: worked out once, by whichever thread comes first."""
+        """What the position scheme adds at this step, 1 D: computed once, by the first thread that needs it."""
         if step not in self._places:
             place = self._front.position.embed(torch.tensor([step], device=x.device))
             self._places[step] = None if place is None else place.to(x.dtype)
@@ -152,7 +152,7 @@ class FastDecoder:
 
 
 def capture_decoder(model: nn.Module) -> FastDecoder | None:
-    """The decoder of this model written out, or None where only the readable path knows it."""
+    """The fast decoder of this model, or None where only the readable path supports it."""
     if not isinstance(model, EncoderDecoder) or not isinstance(model.decoder, Decoder):
         return None
     front, layers = model.decoder.front, list(model.decoder.layers)

@@ -1,12 +1,11 @@
 // Lines over a common axis. Series are told apart by colour and by dashes, and each is named in the legend.
 
 import { svg } from "./dom.js";
-import { number } from "./format.js";
 import { SERIES } from "./palette.js";
 
 const WIDTH = 560;
 const HEIGHT = 280;
-const MARGIN = { left: 64, right: 14, top: 14, bottom: 40 };
+const MARGIN = { left: 80, right: 14, top: 14, bottom: 40 };
 
 // series: [{ name, points: [[x, y], …], dots }]; log: the vertical axis in powers of ten.
 export function chart({ series, label, xAxis, yAxis, log = false, zero = false }) {
@@ -81,6 +80,5 @@ function powers(low, high) {
 function tickText(value) {
   const size = Math.abs(value);
   if (size >= 10000) return `${+(value / 1000).toPrecision(3)}k`;
-  if (size !== 0 && size < 0.001) return number(value);
   return String(+value.toPrecision(3)).replace("-", "−");
 }

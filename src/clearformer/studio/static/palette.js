@@ -44,4 +44,4 @@ export function ink([red, green, blue]) {
 }
 
 // Lines of a chart: told apart by colour and by dashes.
-export const SERIES = ["series-0", "series-1", "series-2", "series-3", "series-4", "series-5", "series-6", "series-7"];
+export const SERIES = Array.from({ length: 12 }, (_, place) => `series-${place}`);

@@ -1,14 +1,14 @@
-"""The architecture as a drawing."""
+"""The architecture of every family as a drawing."""
 
 from xml.etree import ElementTree
 
-from clearformer.studio.blueprint import Blueprint
+from clearformer.studio.architecture import architecture_figure
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def drawn(desk):
-    return ElementTree.fromstring(Blueprint(desk.model(), desk.anatomy(8)["parts"]).svg("model"))
+    return ElementTree.fromstring(architecture_figure(desk.model(), desk.anatomy(8)["parts"]).svg("model"))
 
 
 def test_every_family_can_be_drawn(desk):

@@ -1,4 +1,4 @@
-"""What all figures of the command line share: a sheet to draw on, and a table of the numbers."""
+"""What all figures share: a sheet to draw on, words and shapes as SVG, and a table of the numbers."""
 
 import csv
 import io
@@ -8,11 +8,17 @@ from dataclasses import dataclass
 from html import escape
 from typing import Protocol
 
+from clearformer.figures.palette import INK, LINE, PAPER, SOFT
+
 FONT = "font-family=\"system-ui, 'Noto Sans', 'Noto Sans CJK SC', sans-serif\""
-PAPER, INK, SOFT, LINE, ACCENT, TINT = (
-    f"rgb({colour})" for colour in ("251,250,247", "30,29,34", "89,86,99", "222,218,210", "106,62,168", "238,230,247")
-)
 HEADER = 40.0  # what the title takes
+LETTER = 6.8  # the width of an average letter at size 12, generously
+
+
+class Picture(Protocol):
+    """Something that can be drawn."""
+
+    def svg(self, title: str) -> str: ...
 
 
 class Figure(Protocol):
@@ -24,7 +30,7 @@ class Figure(Protocol):
 
 
 @dataclass(frozen=True)
-class SheetTable:
+class Table:
     """Numbers with the names of their columns."""
 
     columns: Sequence[str]
@@ -44,14 +50,32 @@ class SheetTable:
         return json.dumps({"rows": rows}, ensure_ascii=False, indent=1)
 
 
+@dataclass(frozen=True)
+class TabledFigure:
+    """A picture beside the table that it was drawn from."""
+
+    picture: Picture
+    table: Table
+
+    def svg(self, title: str) -> str:
+        return self.picture.svg(title)
+
+    def csv(self) -> str:
+        return self.table.csv()
+
+    def json(self) -> str:
+        return self.table.json()
+
+
 def sheet(width: float, height: float, title: str, parts: Iterable[str]) -> str:
     """A whole file. A long title is set smaller rather than cut off."""
-    title = escape(printable(title))
-    size = min(15.0, 1.7 * width / max(len(title), 1))
+    shown = printable(title)
+    size = min(15.0, 1.6 * (width - 40) / max(len(shown), 1))
+    title = escape(shown)
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
-            f'height="{height:.0f}" {FONT}>',
+            f'height="{height:.0f}" {FONT} role="img">',
             f"<title>{title}</title>",
             f'<rect width="100%" height="100%" fill="{PAPER}"/>',
             f'<text x="20" y="26" font-size="{size:.1f}" font-weight="600" fill="{INK}">{title}</text>',
@@ -69,12 +93,22 @@ def words(
     return f'<text {place} font-size="{size:g}" fill="{fill}">{escape(printable(said))}</text>'
 
 
+def rectangle(x: float, y: float, width: float, height: float, fill: str) -> str:
+    """A filled area without an edge."""
+    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:g}" height="{height:g}" fill="{fill}"/>'
+
+
 def box(
     x: float, y: float, width: float, height: float, *, fill: str = "none", edge: str = LINE, thick: float = 1
 ) -> str:
     """A rectangle with rounded corners."""
     place = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}"'
     return f'<rect {place} rx="4" fill="{fill}" stroke="{edge}" stroke-width="{thick:g}"/>'
+
+
+def rule(x1: float, y1: float, x2: float, y2: float, *, stroke: str = LINE, more: str = "") -> str:
+    """A straight line. more: further attributes."""
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{stroke}"{more}/>'
 
 
 def printable(said: str) -> str:

@@ -1,11 +1,11 @@
-"""What the figures of the command line share."""
+"""What all figures share."""
 
 import csv
 import io
 import json
 from xml.etree import ElementTree
 
-from clearformer.studio.sheet import SheetTable, box, printable, sheet, words
+from clearformer.figures.sheet import Table, TabledFigure, box, printable, sheet, words
 
 
 def test_a_sheet_is_xml_whatever_is_said():
@@ -24,10 +24,20 @@ def test_a_long_title_is_set_smaller():
 
 
 def test_a_table_keeps_every_digit_and_what_is_missing():
-    table = SheetTable(("a", "b"), [(1, 0.1 + 0.2), ("x", None)])
+    table = Table(("a", "b"), [(1, 0.1 + 0.2), ("x", None)])
     assert list(csv.reader(io.StringIO(table.csv()))) == [["a", "b"], ["1", "0.30000000000000004"], ["x", ""]]
     assert json.loads(table.json())["rows"][1] == {"a": "x", "b": None}
 
 
 def test_control_characters_become_their_numbers():
     assert printable("a\u2028b") == "aU+2028b"
+
+
+def test_a_figure_is_its_picture_beside_its_table():
+    class Dot:
+        def svg(self, title):
+            return f"<svg>{title}</svg>"
+
+    table = Table(("a",), [(1,)])
+    figure = TabledFigure(Dot(), table)
+    assert (figure.svg("t"), figure.csv(), figure.json()) == ("<svg>t</svg>", table.csv(), table.json())

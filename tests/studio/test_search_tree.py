@@ -1,11 +1,11 @@
-"""The beam search as a picture."""
+"""A recorded beam search becomes a picture and a table."""
 
 from xml.etree import ElementTree
 
 import pytest
 
-from clearformer.studio.branches import FATES, Branches
-from clearformer.studio.sheet import ACCENT
+from clearformer.figures.palette import ACCENT
+from clearformer.studio.search_tree import FATES, search_figure
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -16,7 +16,7 @@ def found(desks):
 
 
 def test_every_candidate_has_a_box_and_every_child_an_edge(found):
-    tree = ElementTree.fromstring(Branches(found["nodes"], found["best"]).svg("tree"))
+    tree = ElementTree.fromstring(search_figure(found["nodes"], found["best"]).svg("tree"))
     boxes = [e for e in tree.iter(f"{SVG}rect") if e.get("rx")]
     edges = list(tree.iter(f"{SVG}path"))
     assert len(boxes) == len(found["nodes"])
@@ -26,13 +26,13 @@ def test_every_candidate_has_a_box_and_every_child_an_edge(found):
 
 
 def test_no_two_boxes_share_a_place(found):
-    tree = ElementTree.fromstring(Branches(found["nodes"], found["best"]).svg("tree"))
+    tree = ElementTree.fromstring(search_figure(found["nodes"], found["best"]).svg("tree"))
     corners = [(e.get("x"), e.get("y")) for e in tree.iter(f"{SVG}rect") if e.get("rx")]
     assert len(set(corners)) == len(corners)
 
 
 def test_the_table_adds_up(found):
-    rows = Branches(found["nodes"], found["best"]).table().rows
+    rows = search_figure(found["nodes"], found["best"]).table.rows
     totals = {row[0]: row[5] for row in rows}
     for number, parent, _, _, own, total, *_, fate in rows:
         assert fate in FATES.values() or fate.startswith("banned"), fate
@@ -41,5 +41,5 @@ def test_the_table_adds_up(found):
 
 
 def test_a_search_without_an_end_has_no_best_path(found):
-    drawn = Branches(found["nodes"], None).svg("tree")
+    drawn = search_figure(found["nodes"], None).svg("tree")
     assert not [e for e in ElementTree.fromstring(drawn).iter(f"{SVG}path") if e.get("stroke") == ACCENT]
