@@ -69,11 +69,23 @@ class TrainingState:
             raise ValueError(
                 f"{folder} was made with another training.optimiser.kind; resume with the run's own recipe"
             )
+        progress = read_progress(folder)  # before anything is changed
         put_weights(self.model, storage.read_tensors(folder / MODEL))
         put_moments(self.model, self.optimiser, moments)
         if self.ema is not None:
             self.ema.put(storage.read_tensors(folder / AVERAGE))
-        self.progress = Progress(**storage.read_json(folder / PROGRESS))
+        self.progress = progress
+
+
+def read_progress(folder: Path) -> Progress:
+    """How far the run of a checkpoint was."""
+    try:
+        return Progress(**storage.read_json(folder / PROGRESS))
+    except TypeError:  # names that this version does not have: the manifest has shown that the file is whole
+        raise ValueError(
+            f"{folder / PROGRESS} was written by another version of clearformer; finish the run with that one, or "
+            "begin it anew in another folder"
+        ) from None
 
 
 class Checkpoints:
