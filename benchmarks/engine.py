@@ -54,7 +54,7 @@ def as_shipped(ours: CTranslate2Translator, texts: Sequence[str], beam: int) -> 
 
 def by_hand(ours: CTranslate2Translator, model: Path, texts: Sequence[str], beam: int) -> dict[str, Callable[[], Any]]:
     """The library with one worker per core, and with all cores in one worker, for every way to make batches."""
-    folder, config = converted(model), DecodingConfig(beam=beam)
+    folder, config = converted(model).path, DecodingConfig(beam=beam)
     [listed] = [*folder.glob("shared_vocabulary.json"), *folder.glob("source_vocabulary.json")][:1]
     names = storage.read_json(listed)
     pieces = [[names[number] for number in source] for source in ours.encode(texts, config)]

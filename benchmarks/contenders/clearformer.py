@@ -40,7 +40,7 @@ def train(job: protocol.Job) -> None:
             finally:
                 process.send_signal(signal.SIGKILL)  # a turn leaves nothing worth saving
     job.report(
-        job.case, "target tokens", last["tokens"] - first["tokens"], last["time"] - first["time"],
+        job.case, "target tokens", last["count"] - first["count"], last["time"] - first["time"],
         version=metadata.version("clearformer"), parameters=parameters(job), updates=last["step"] - first["step"],
         first_loss=records[0]["loss"], last_loss=last["loss"],
     )  # fmt: skip
@@ -69,10 +69,11 @@ def steps(log: Path) -> list[dict[str, Any]]:
 
 def parameters(job: protocol.Job) -> int:
     from clearformer.model.cost import count_cost
-    from clearformer.run.recipe import model_config, read_recipe
+    from clearformer.run.recipe import read_recipe
+    from clearformer.tasks.model_section import model_config
 
     section = read_recipe(job.folder / "recipe.toml", job.given["changes"]).model
-    return count_cost(model_config(section, vocab_size=job.vocab_size, target_vocab_size=None)).total
+    return count_cost(model_config(section, {"vocab_size": job.vocab_size})).total
 
 
 def decode(job: protocol.Job) -> None:

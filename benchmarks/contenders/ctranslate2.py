@@ -14,7 +14,7 @@ from clearformer.inference.engines import converted
 
 def main() -> None:
     job = protocol.Job()
-    folder = converted(job.model_folder)
+    folder = converted(job.model_folder).path
     workers = job.threads if job.options["spread"] == "workers" else 1
     engine = ctranslate2.Translator(
         str(folder), compute_type=job.options["compute"], inter_threads=workers, intra_threads=job.threads // workers
