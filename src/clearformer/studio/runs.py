@@ -117,7 +117,9 @@ def _bundle_of(folder: Path) -> Bundle:
     target_size = None if recipe.joint else loaded[-1].vocab_size
     config = model_config(recipe.model, vocab_size=loaded[0].vocab_size, target_vocab_size=target_size)
     target = None if recipe.joint else loaded[-1]
-    return Bundle(config=config, model=build(config), tokenizer=loaded[0], target_tokenizer=target)
+    provenance = {"decoding": settings.to_plain(recipe.decoding), "source_language": recipe.data.source_language}
+    model, source = build(config), loaded[0]
+    return Bundle(config=config, model=model, tokenizer=source, target_tokenizer=target, provenance=provenance)
 
 
 def _is_run(folder: Path) -> bool:
