@@ -1,8 +1,8 @@
-"""Our attention beside PyTorch's own, in one run: `make bench`.
+"""Our attention compared with PyTorch's, in one run: `make bench`.
 
 Four ways to the same numbers: `attend` (written like the formula) and `attend_fused` behind our layer, PyTorch's
-`nn.MultiheadAttention`, and the bare formula without a layer's care. They take turns, so that whatever else the machine
-does hits all of them; medians and ratios are printed, and whether the machine was idle.
+`nn.MultiheadAttention`, and the bare formula without a layer. They take turns, so that other load on the
+machine affects all of them; medians and ratios are printed, and whether the machine was idle.
 """
 
 import argparse
@@ -53,19 +53,19 @@ def ways(s: Setting) -> dict[str, Forward]:
     ours = Attention(s.dim, heads=s.heads)
     slots = torch.arange(s.length)[None]
     mask = masks.causal(s.length, s.length) if s.causal else None
-    view = AttentionContext(slots, slots, mask=mask)
+    context = AttentionContext(slots, slots, mask=mask)
     theirs = nn.MultiheadAttention(s.dim, s.heads, batch_first=True)
     copy_weights(ours, theirs)
 
     def through(kernel: Callable[..., Tensor]) -> Forward:
         def forward(x: Tensor) -> Tensor:
             ours.kernel = kernel
-            return ours(x, view)
+            return ours(x, context)
 
         return forward
 
     def pytorch(x: Tensor) -> Tensor:
-        closed = None if mask is None else ~mask  # there True means: may not look
+        closed = None if mask is None else ~mask  # in PyTorch True means: may not look
         return theirs(x, x, x, attn_mask=closed, need_weights=False)[0]
 
     def formula(x: Tensor) -> Tensor:
@@ -118,7 +118,7 @@ def clock(forward: Forward, x: Tensor, *, backward: bool) -> float:
 
 
 def machine() -> str:
-    """What else was going on: a busy machine makes the medians worthless and leaves the ratios doubtful."""
+    """Other load: on a busy machine the medians are worthless and the ratios doubtful."""
     cores, load = os.cpu_count() or 1, os.getloadavg()[0]
     state = "idle" if load < 0.3 * cores else "busy: run again when nothing else runs"
     return f"load {load:.1f} on {cores} cores ({state}); torch {torch.__version__}, {torch.get_num_threads()} threads"
@@ -126,7 +126,7 @@ def machine() -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--rounds", type=int, default=30, help="turns that each way takes (30)")
+    parser.add_argument("--rounds", type=int, default=30, help="turns of each way (30)")
     rounds = parser.parse_args().rounds
     torch.manual_seed(2017)
     print(f"before: {machine()}")

@@ -1,9 +1,9 @@
-"""The torch engine beside transformers' `generate`, on the same weights, in one run: `python benchmarks/decoding.py`.
+"""The torch engine and transformers' `generate` on the same weights, in one run: `python benchmarks/decoding.py`.
 
 Both get the same random sentences and a model with the same random weights, search with the same beam, and write
-exactly as many tokens; their translations are compared before anything is timed. They take turns, so that whatever else
-the machine does hits both; medians, ratios and whether the machine was idle are printed. Processor time is the sum over
-all threads: with `--threads 1` its ratio means something even on a busy machine, the clock's never does.
+exactly as many tokens; their translations are compared before anything is timed. They take turns, so that other load on
+the machine affects both; medians, ratios and whether the machine was idle are printed. Processor time is the sum over
+all threads: with `--threads 1` its ratio holds even on a busy machine, unlike the clock's.
 """
 
 import argparse
@@ -80,12 +80,12 @@ def twins(size: str) -> tuple[nn.Module, nn.Module]:
     left = theirs.load_state_dict(weights, strict=False)
     forgotten = [name for name in left.missing_keys if "embed_positions" not in name]  # those are computed
     if forgotten or left.unexpected_keys:
-        raise ValueError(f"transformers names its weights otherwise now: {forgotten}, {left.unexpected_keys}")
+        raise ValueError(f"transformers has other weight names now: {forgotten}, {left.unexpected_keys}")
     return ours, theirs
 
 
 def configuration(c: ModelConfig) -> transformers.MarianConfig:
-    """Theirs in the words of ours."""
+    """Their configuration, from ours."""
     return transformers.MarianConfig(
         vocab_size=c.vocab_size, d_model=c.dim, encoder_layers=c.layers, decoder_layers=c.layers,
         encoder_ffn_dim=c.hidden_dim, decoder_ffn_dim=c.hidden_dim, activation_function=c.activation,
@@ -112,7 +112,7 @@ def generate(model: nn.Module, beam: int) -> Way:
 
 
 def search(model: nn.Module, stepper: Stepper, beam: int, threads: int) -> Way:
-    """Our way, as the translator does it: small models one thread a batch, large ones all threads in each."""
+    """Our way, as the translator does it: small models one thread per batch, large ones all threads in each."""
     small = sum(weight.numel() for weight in model.parameters()) < SMALL
 
     def translate(sources: Sentences) -> list[tuple[int, ...]]:
@@ -140,11 +140,11 @@ def made_up(count: int) -> Sentences:
 
 
 def race(case: str, ways: dict[str, Way], batches: list[Sentences], rounds: int) -> list[Result]:
-    """Compare what they say, then let them take turns."""
+    """Compare their translations, then let them take turns."""
     said = {name: way(batches) for name, way in ways.items()}
     for name, found in said.items():
         same = sum(one == other for one, other in zip(found, said[THEIRS], strict=True))
-        if same < 0.98 * len(found):  # near ties may fall either way in the last bit
+        if same < 0.98 * len(found):  # the last bit may decide near ties either way
             raise ValueError(f"{name} and {THEIRS} agree on {same} of {len(found)} translations only")
     clocks: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
     for _ in range(rounds):
@@ -188,7 +188,7 @@ def run(size: str, arguments: argparse.Namespace) -> list[Result]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--size", choices=SIZES, action="append", help="tiny and base, unless one is named")
-    parser.add_argument("--rounds", type=int, default=5, help="turns that each one takes (5)")
+    parser.add_argument("--rounds", type=int, default=5, help="turns of each one (5)")
     parser.add_argument("--sentences", type=int, default=256, help=f"to translate in batches of {BATCH} (256)")
     parser.add_argument("--alone", type=int, default=1, help="sentences to translate one at a time (1)")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads(), help="torch threads, or workers")

@@ -1,10 +1,10 @@
-"""The fast engine as it ships beside the bare library, at every setting that one might find by hand.
+"""The fast engine as it ships compared with the bare library, at every setting that one might find by hand.
 
     python benchmarks/engine.py --model runs/a/model --source dev.en
 
-The same weights, the same sentences and the same search, in one process: everybody takes a turn, several times over.
-The engine is given text and gives text; the library is given pieces and gives pieces. What counts is the engine's speed
-over that of the library at its best setting.
+The same weights, the same sentences and the same search, in one process: all take turns, several times.
+The engine reads and writes text; the library reads and writes pieces. The result is the engine's speed divided by that
+of the library at its best setting.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from clearformer.inference.translation_settings import DecodingConfig
 from clearformer.text.doctor.parallel import read_lines
 
 OURS = "clearformer, as it ships"
-PAUSE = 0.5  # seconds before a turn: the threads of the one before go on spinning for a while
+PAUSE = 0.5  # seconds before a turn: the previous turn's threads keep spinning for a while
 BATCHES: dict[str, dict[str, Any]] = {
     **{f"batches of {size}": {"max_batch_size": size} for size in (32, 64, 128, 256)},
     **{f"batches of {size:,} tokens": {"max_batch_size": size, "batch_type": "tokens"} for size in (1024, 2048, 4096)},
@@ -33,7 +33,7 @@ BATCHES: dict[str, dict[str, Any]] = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", type=Path, required=True)
-    parser.add_argument("--source", type=Path, required=True, help="a file with a sentence a line")
+    parser.add_argument("--source", type=Path, required=True, help="a file with one sentence per line")
     parser.add_argument("--beams", type=int, nargs="+", default=[1, 4])
     parser.add_argument("--repeats", type=int, default=7, help="turns of each (7)")
     asked = parser.parse_args()
@@ -53,8 +53,8 @@ def as_shipped(ours: CTranslate2Translator, texts: Sequence[str], beam: int) -> 
 
 
 def by_hand(ours: CTranslate2Translator, model: Path, texts: Sequence[str], beam: int) -> dict[str, Callable[[], Any]]:
-    """The library with a worker a core, and with all cores in one worker, for every way to make batches."""
-    folder, config = converted(model), DecodingConfig(beam=beam)
+    """The library with one worker per core, and with all cores in one worker, for every way to make batches."""
+    folder, config = converted(model).path, DecodingConfig(beam=beam)
     [listed] = [*folder.glob("shared_vocabulary.json"), *folder.glob("source_vocabulary.json")][:1]
     names = storage.read_json(listed)
     pieces = [[names[number] for number in source] for source in ours.encode(texts, config)]

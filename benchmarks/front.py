@@ -3,8 +3,8 @@
     python benchmarks/front.py --source dev.en --reference dev.de --train-source train.en --train-target train.de \\
         --out F tiny=runs/a/model fast=runs/b/model
 
-Every model is translated with by both engines, in full precision and in eight bits, with and without a shortlist, at
-several beams. They take turns; the table has medians, and a row is on the front if nobody faster is as good.
+Both engines translate with every model, in full precision and in eight bits, with and without a shortlist, at
+several beams. They take turns; the table has medians, and a row is on the front if no faster one is as good.
 """
 
 import argparse
@@ -38,7 +38,7 @@ class Entry:
     seconds: list[float] = field(default_factory=list)
 
     def rate(self, sentences: int) -> float:
-        """Sentences a second, of the median pass."""
+        """Sentences per second, of the median pass."""
         return sentences / statistics.median(self.seconds)
 
 
@@ -78,7 +78,7 @@ def main() -> None:
 
 
 def ways(name: str, folder: str, aside: Path, pairs: tuple[Sequence[str], Sequence[str]]) -> list[Entry]:
-    """A model in every form that the front knows."""
+    """A model in every form that is compared."""
     made: dict[str, Any] = {
         f"{name}, torch": open_translator(folder, "torch"),
         f"{name}, ctranslate2 float32": open_translator(folder, "ctranslate2", scores="none"),
@@ -105,7 +105,7 @@ def write(entries: Sequence[Entry], sentences: int, out: Path) -> None:
     series: dict[str, list[tuple[float, float]]] = {}
     for entry in entries:
         series.setdefault(entry.name, []).append((entry.rate(sentences), entry.bleu))
-    drawn = chart("Score against speed", "sentences a second", "BLEU", series, straight=True)
+    drawn = chart("Score against speed", "sentences per second", "BLEU", series, straight=True)
     (out / "front.svg").write_text(drawn, encoding="utf-8")
     print("\n".join(lines))
 

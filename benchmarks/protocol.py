@@ -1,7 +1,7 @@
 """What every contender's program shares: the job, and the clock for decoding. `updates.py` has the one for training.
 
 The rules of the protocol are in clearformer/bench/race.py. Nothing heavy is imported here: what a program does not need
-must not stand in its memory.
+must not take up its memory.
 """
 
 import json
@@ -41,7 +41,7 @@ class Job:
 
     @property
     def length(self) -> int:
-        """Tokens that every translation is made to have, the end token included."""
+        """Tokens of every translation, the end token included."""
         return self.given["length"]
 
     @property
@@ -67,7 +67,7 @@ Translate = Callable[[list[list[int]], int], int]  # sentences and beam -> token
 def decode(job: Job, translate: Translate, *, package: str, whole: bool = False) -> None:
     """Time greedy search and beam 4, in batches of 64 and one sentence at a time.
 
-    whole: hand over all sentences at once, for engines that make batches of 64 of them by themselves. Otherwise they
+    whole: pass all sentences at once, for engines that make batches of 64 themselves. Otherwise they
     come sorted by length and cut, which is the batching that a careful user would write.
     """
     sources = job.sources()[: job.given["sentences"]]
@@ -78,7 +78,7 @@ def decode(job: Job, translate: Translate, *, package: str, whole: bool = False)
         name = "greedy" if beam == 1 else f"beam {beam}"
         for few in sources[:WARM_UP], sources[:64]:
             _clock(job, translate, few, beam)
-        # Whole passes only: the long sentences come first, and whoever is slow must not be measured on them alone.
+        # Whole passes only: the long sentences come first, and a slow engine must not be measured on them alone.
         times: list[float] = []
         while sum(times) < job.seconds:
             times += [_clock(job, translate, batch, beam) for batch in batches]
@@ -94,7 +94,7 @@ def decode(job: Job, translate: Translate, *, package: str, whole: bool = False)
 
 
 def _clock(job: Job, translate: Translate, batch: list[list[int]], beam: int) -> float:
-    """Seconds of one call, which must have written as much as everybody else's."""
+    """Seconds of one call, which must have written as many tokens as all other engines."""
     started = time.perf_counter()
     written = translate(batch, beam)
     spent = time.perf_counter() - started

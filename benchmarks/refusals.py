@@ -1,8 +1,8 @@
-"""How soon a hostile or broken checkpoint is refused, and what memory that takes: `python benchmarks/refusals.py`.
+"""How fast a hostile or broken checkpoint is refused, and how much memory that takes: `python benchmarks/refusals.py`.
 
-The cases are those of tests/interop/test_hostile.py, done here to a folder of a hundred megabytes, because with the
-small one of the tests a copy too many would not show. Each case has a process of its own, forked when everything is
-imported, so that what is measured is the refusal and not Python's start.
+The cases are those of tests/interop/test_hostile.py, done here to a folder of a hundred megabytes, because in the
+small folder of the tests an unnecessary copy would not show. Each case has its own process, forked after all imports,
+so that the refusal is measured and not Python's start.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from interop import folders  # noqa: E402
 from interop.test_hostile import CASES  # noqa: E402
 
 LARGE = {"dim": 1024, "hidden_dim": 4096, "layers": 2, "heads": 16, "max_len": 24}
-CLEAR_PEAK = "5"  # for /proc/self/clear_refs: the peak of resident memory begins anew
+CLEAR_PEAK = "5"  # for /proc/self/clear_refs: resets the peak of resident memory
 MEBI = 1 << 20
 
 
@@ -32,7 +32,7 @@ def peak() -> int:
 
 
 def refuse(folder: Path, answer: "multiprocessing.Queue[tuple[str, float, int]]") -> None:
-    """In the process of a case: import, and say what came of it."""
+    """In the process of a case: import, and report the outcome."""
     Path("/proc/self/clear_refs").write_text(CLEAR_PEAK)
     before, started = peak(), time.perf_counter()
     try:
@@ -45,7 +45,7 @@ def refuse(folder: Path, answer: "multiprocessing.Queue[tuple[str, float, int]]"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", help="a word that the case's name holds")
+    parser.add_argument("--only", help="a word in the case's name")
     wanted = parser.parse_args().only or ""
     folders.SIZES.update(LARGE)
     context = multiprocessing.get_context("fork")

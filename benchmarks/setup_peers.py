@@ -1,9 +1,9 @@
 """Install the peers that `clearformer bench` runs beside this package: `python benchmarks/setup_peers.py [NAME …]`.
 
-Every peer has an environment of its own, because their requirements contradict one another. All of them use the torch
-that is installed here: a second one would be gigabytes, and another version another race. A peer whose metadata asks
-for an older torch is given this one all the same; whether it then runs, the bench says. Started again, only what is
-missing is installed.
+Every peer has its own environment, because their requirements contradict each other. All of them use the torch that is
+installed here: a second one would take gigabytes, and another version would change the comparison. A peer whose
+metadata asks for an older torch gets this one all the same; the bench reports whether it runs. A second run installs
+only what is missing.
 """
 
 import argparse
@@ -92,7 +92,7 @@ def project(requirement: str) -> str:
 
 
 def last_words(text: str) -> str:
-    """The sentence in which pip says what went wrong: its last error line that is not an empty phrase."""
+    """pip's reason: its last error line that carries information."""
     errors = [line.strip() for line in text.splitlines() if "rror" in line and "subprocess" not in line]
     return errors[-1].removeprefix("ERROR: ") if errors else text.strip().rpartition("\n")[2]
 

@@ -1,6 +1,6 @@
-"""How the studio feels: `python benchmarks/studio.py`, on an otherwise idle machine, with Chromium.
+"""How fast the studio responds: `python benchmarks/studio.py`, on an otherwise idle machine, with Chromium.
 
-A real server and a real browser. Measured are the seconds from the command to the first figure on the screen, the
+A real server and a real browser. It measures the seconds from the command to the first figure on the screen, the
 milliseconds from a click on an attention cell to its arithmetic, and the frames while a large matrix is moved.
 """
 
@@ -77,7 +77,7 @@ def main() -> None:
 
 @contextmanager
 def studio(model: str) -> Iterator[str]:
-    """The command as a user gives it; yields the address that it prints."""
+    """The command as a user runs it; yields the address that it prints."""
     command = [sys.executable, "-m", "clearformer", "studio", "--model", model]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         try:
@@ -114,7 +114,7 @@ def moving(page: Page, text: str) -> None:
     gaps = [after - before for before, after in pairwise(frames)]
     late = sum(gap > 34 for gap in gaps)
     cells = page.locator(".large .matrix-window").first.get_attribute("aria-label")
-    print(f"moving over {cells}: {summary(gaps)} ms a frame, {late} of {len(gaps)} took two frames or more")
+    print(f"moving over {cells}: {summary(gaps)} ms per frame, {late} of {len(gaps)} took two frames or more")
 
 
 def fill(page: Page, text: str) -> None:

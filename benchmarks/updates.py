@@ -1,4 +1,4 @@
-"""Training as every peer that is a PyTorch library does it: the same batches as tensors, one clock, one optimiser."""
+"""Training for all peers that are PyTorch libraries: the same batches as tensors, one clock, one optimiser."""
 
 import math
 import time
@@ -12,12 +12,12 @@ import torch
 from protocol import WARM_UP, Job
 from torch import Tensor, nn
 
-STRANGE = 3.0  # how far a first loss may be from the logarithm of the vocabulary, which is that of an even guess
+STRANGE = 3.0  # how far a first loss may be from the logarithm of the vocabulary size, the loss of a uniform guess
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Sentence pairs as every framework wants them in one way or another. True in a keep mask: a real token."""
+    """Sentence pairs with the fields that frameworks need. True in a keep mask: a real token."""
 
     source: Tensor  # B S: x eos
     source_lengths: Tensor  # B
@@ -45,8 +45,7 @@ class Batch:
 def train(job: Job, model: nn.Module, loss: Callable[[Batch], Tensor], *, package: str) -> None:
     """Time whole updates: batch, loss (summed over target tokens), gradients, clipping, Adam.
 
-    A peer without an opinion on optimisers gets PyTorch's fused Adam, the fastest there is, and is not made to wait for
-    a data loader.
+    A peer without its own optimiser gets PyTorch's fused Adam, the fastest, and does not wait for a data loader.
     """
     model.train()
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
@@ -77,7 +76,7 @@ def train(job: Job, model: nn.Module, loss: Callable[[Batch], Tensor], *, packag
 
 
 def batches(job: Job) -> Iterator[Batch]:
-    """The same batches in the same order for everybody, again and again."""
+    """The same batches in the same order for all peers, repeated."""
     held = np.load(job.folder / "batches.npz")
     sources, targets = (
         [row.tolist() for row in np.split(held[side], held[f"{side}_ends"][:-1])] for side in ("source", "target")
@@ -89,13 +88,13 @@ def batches(job: Job) -> Iterator[Batch]:
 
 
 def begin(job: Job) -> None:
-    """Before a model is built: as many threads as everybody has, and the same seed."""
+    """Before a model is built: the same thread count and seed for all peers."""
     torch.set_num_threads(job.threads)
     torch.manual_seed(1)
 
 
 def pad(rows: list[list[int]], filler: int) -> tuple[Tensor, Tensor]:
-    """Rows filled up on the right, and their lengths."""
+    """Rows padded on the right, and their lengths."""
     longest = max(map(len, rows))
     filled = torch.tensor([[*row, *[filler] * (longest - len(row))] for row in rows])
     return filled, torch.tensor([len(row) for row in rows])

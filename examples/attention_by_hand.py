@@ -1,7 +1,7 @@
 """Attention in four numbers: guess a pupil's chemistry mark from the marks of three others.
 
 D's four known marks are the query, those of A, B and C the keys, their chemistry marks the values. First every step of
-the formula is taken by hand, with the standard library alone; then the package's `attend` gives the same numbers.
+the formula is computed by hand, with the standard library alone; then the package's `attend` gives the same numbers.
 """
 
 import math

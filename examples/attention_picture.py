@@ -1,4 +1,4 @@
-"""Draw what a model looks at, as an SVG written by hand: docs/attention.svg in the README comes from here.
+"""Draw what a model attends to, as an SVG: docs/attention.svg in the README comes from here.
 
     python examples/attention_picture.py docs/attention.svg
 
@@ -23,12 +23,12 @@ def text(x: float, y: float, words: str, *, size: int = 20, colour: str = INK, a
 
 
 def faint(x: float, y: float, words: str) -> str:
-    """A label that does not ask for attention."""
+    """A label in a quiet colour."""
     return text(x, y, words, size=12, colour=FAINT, anchor="start")
 
 
 def grid(weights: Tensor, x: float, y: float, cell: float) -> list[str]:
-    """A square a weight: the stronger, the bluer. weights: T S, rows sum to one (the end symbol takes the rest)."""
+    """One square per weight: the larger, the bluer. weights: T S, rows sum to one (the end symbol takes the rest)."""
     marks = []
     for row, line in enumerate(weights.tolist()):
         for column, weight in enumerate(line):

@@ -1,7 +1,7 @@
 """Train a Transformer in a few seconds, in plain PyTorch: it learns to write eight letters backwards.
 
-The model is the package's ordinary encoder–decoder, small; the loop is a dozen lines. What it looks at while it writes
-a letter is not told to it: that it ends at the right letter of the source is what attention has learned.
+The model is the package's ordinary encoder–decoder, small; the loop is a dozen lines. Nobody tells it which
+letter of the source to look at while it writes: attention learns that.
 """
 
 import torch
@@ -19,7 +19,7 @@ LENGTH = 8
 
 
 def small_model() -> EncoderDecoder:
-    """One layer a side, 64 wide, four heads: the 2017 model, except that the norm stands in front."""
+    """One layer per side, 64 wide, four heads: the 2017 model, but pre-norm."""
     return cf.build(
         families.transformer(
             vocab_size=28,
@@ -34,7 +34,7 @@ def small_model() -> EncoderDecoder:
 
 
 def learn(model: EncoderDecoder, steps: int = 200) -> float:
-    """Show it random words and their reverse; returns the share of new words that it gets wholly right."""
+    """Train on random words and their reverse; returns the share of new words without a mistake."""
     optimiser = torch.optim.Adam(model.parameters(), lr=5e-3, betas=(0.9, 0.98))
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda s: min(1, s / 50, 2.5 * (steps - s) / steps))
     for _ in range(steps):
@@ -50,7 +50,7 @@ def learn(model: EncoderDecoder, steps: int = 200) -> float:
 
 
 def draw(rows: int, length: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Random words with their end, their reverse behind the start symbol, and their reverse with its end. B T each."""
+    """Random words with their end, their reverse after the start symbol, and their reverse with its end. B T each."""
     words = torch.randint(len(LETTERS), (rows, length))
     start, end = torch.full((rows, 1), START), torch.full((rows, 1), END)
     return torch.cat((words, end), 1), torch.cat((start, words.flip(1)), 1), torch.cat((words.flip(1), end), 1)
@@ -58,7 +58,7 @@ def draw(rows: int, length: int) -> tuple[Tensor, Tensor, Tensor]:
 
 @torch.no_grad()
 def write(model: EncoderDecoder, word: str) -> tuple[str, Tensor]:
-    """The model's own output, letter by letter, and how much each head looked where for each letter: H T S."""
+    """The model's own output, letter by letter, and each head's attention weights for each letter: H T S."""
     memory = model.encode(torch.tensor([[LETTERS.index(letter) for letter in word] + [END]]))
     written = [START]
     with cf.trace(model, only=["decoder.layers.0.cross_attn.weights"]) as seen:

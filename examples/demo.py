@@ -1,4 +1,4 @@
-"""What `make demo` shows: the English–German model that ships, at work, and where it looked while it wrote."""
+"""What `make demo` shows: the English–German model that ships translates, and where it looked."""
 
 import time
 
@@ -26,9 +26,9 @@ def alignment(model, sentence) -> None:
     found = model.translate(sentence)[0]
     read = model.source_tokenizer.encode(sentence, add_special=False).pieces
     weights = model.align(sentence, found.ids)
-    print("\nWhere it looked: a row for each piece it wrote, a column for each it read, dark is much\n")
+    print("\nWhere it looked: one row per piece written, one column per piece read, darker is more\n")
     print(" " * 14 + "".join(f"{piece.strip()[:7]:8}" for piece in read))
-    for piece, row in zip(found.tokens, weights.tolist(), strict=False):  # a row more: the end of the sentence
+    for piece, row in zip(found.tokens, weights.tolist(), strict=False):  # one more row: the end of the sentence
         cells = "".join(f"{4 * SHADES[min(5, int(6 * weight))]:8}" for weight in row[: len(read)])
         print(f"   {piece.strip():11}{cells}".rstrip())
 

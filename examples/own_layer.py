@@ -1,7 +1,7 @@
-"""Use one part in a network of your own: `Attention` is an ordinary `nn.Module`.
+"""Use one part in your own network: `Attention` is an ordinary `nn.Module`.
 
-The task: say for each number of a row whether the same number stands in it again. Without looking at the others that is
-impossible; one attention layer and a few seconds are enough. Nothing else of the package takes part.
+The task: tell for each number of a row whether it occurs again in the row. Without looking at the others that is
+impossible; one attention layer and a few seconds are enough. Nothing else of the package is used.
 """
 
 import torch
@@ -15,7 +15,7 @@ NUMBERS, LENGTH, DIM = 24, 12, 48
 
 
 class Twins(nn.Module):
-    """Embed, let every number look at every other, decide. numbers: B T; returns B T, positive = has a twin."""
+    """Embed, let every number look at every other, decide. numbers: B T; returns B T, positive = occurs again."""
 
     def __init__(self, *, look: bool) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ def draw(rows: int) -> tuple[Tensor, Tensor]:
 
 
 def learn(model: nn.Module, steps: int = 200) -> float:
-    """Train on fresh rows; the share of right answers on rows never seen."""
+    """Train on random rows; returns the share of right answers on new rows."""
     optimiser = torch.optim.Adam(model.parameters(), lr=3e-3)
     for _ in range(steps):
         numbers, twins = draw(128)

@@ -7,6 +7,7 @@ import torch
 
 import clearformer as cf
 from clearformer.folder.bundle import Bundle
+from clearformer.folder.preprocessing import Preprocessing
 from clearformer.model.families import transformer
 from clearformer.text.train_tokenizer import train
 
@@ -16,7 +17,9 @@ def folder(tmp_path: Path) -> Path:
     """A small untrained translator."""
     tokenizer = train("bpe", ["two dogs play in the snow"] * 5, 300)
     config = transformer(vocab_size=tokenizer.vocab_size, dim=16, hidden_dim=32, layers=2, heads=2)
-    cf.save(Bundle(config=config, model=cf.build(config), tokenizer=tokenizer), tmp_path / "m")
+    cf.save(
+        Bundle(config=config, model=cf.build(config), preprocessing=Preprocessing(tokenizer=tokenizer)), tmp_path / "m"
+    )
     return tmp_path / "m"
 
 

@@ -1,4 +1,4 @@
-"""This package, as anybody uses it: `clearformer train` for training, the translator of a model folder for decoding.
+"""This package as users run it: `clearformer train` for training, the translator of a model folder for decoding.
 
 Training is timed from the outside, by the log that every run writes, so that all of it counts: reading shards, making
 batches, logging, and whatever processes the program decides to start.
@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def train(job: protocol.Job) -> None:
-    """Go on from a prepared run in a folder of its own, and stop it when the time is up."""
+    """Resume a prepared run in its own folder, and stop it when the time is up."""
     with tempfile.TemporaryDirectory() as aside:
         folder = Path(aside) / "run"
         shutil.copytree(job.folder / "vocabulary", folder / "vocabulary")
@@ -38,9 +38,9 @@ def train(job: protocol.Job) -> None:
             try:
                 first, last, records = watch(job, process, folder / "metrics.jsonl")
             finally:
-                process.send_signal(signal.SIGKILL)  # a turn leaves nothing behind that would be worth saving
+                process.send_signal(signal.SIGKILL)  # a turn leaves nothing worth saving
     job.report(
-        job.case, "target tokens", last["tokens"] - first["tokens"], last["time"] - first["time"],
+        job.case, "target tokens", last["count"] - first["count"], last["time"] - first["time"],
         version=metadata.version("clearformer"), parameters=parameters(job), updates=last["step"] - first["step"],
         first_loss=records[0]["loss"], last_loss=last["loss"],
     )  # fmt: skip
@@ -60,7 +60,7 @@ def watch(job: protocol.Job, process: "subprocess.Popen[bytes]", log: Path) -> t
 
 
 def steps(log: Path) -> list[dict[str, Any]]:
-    """The training records so far, one an update; a line that is being written is left for the next look."""
+    """The training records so far, one per update; an incomplete last line is left for the next read."""
     if not log.exists():
         return []
     lines = log.read_text(encoding="utf-8").split("\n")[:-1]
@@ -69,14 +69,15 @@ def steps(log: Path) -> list[dict[str, Any]]:
 
 def parameters(job: protocol.Job) -> int:
     from clearformer.model.cost import count_cost
-    from clearformer.run.recipe import model_config, read_recipe
+    from clearformer.run.recipe import read_recipe
+    from clearformer.tasks.model_section import model_config
 
     section = read_recipe(job.folder / "recipe.toml", job.given["changes"]).model
-    return count_cost(model_config(section, vocab_size=job.vocab_size, target_vocab_size=None)).total
+    return count_cost(model_config(section, {"vocab_size": job.vocab_size})).total
 
 
 def decode(job: protocol.Job) -> None:
-    """Texts in, translations out: tokenising and detokenising are part of it."""
+    """From text to translation: tokenising and detokenising are included."""
     from clearformer.inference.engines import open_translator
 
     translator = open_translator(job.model_folder, job.options.get("engine", "torch"), scores="none")

@@ -1,7 +1,7 @@
 """CTranslate2 itself, on the same weights as this package, in the setting that the row names.
 
-spread = "workers": one thread a worker and a worker a core, the best setting found by hand for models of these sizes;
-spread = "threads": all threads in one worker, which is what one gets without thinking.
+spread = "workers": one thread per worker and one worker per core, the best setting found by hand for these model sizes;
+spread = "threads": all threads in one worker, the library's default.
 """
 
 import json
@@ -14,7 +14,7 @@ from clearformer.inference.engines import converted
 
 def main() -> None:
     job = protocol.Job()
-    folder = converted(job.model_folder)
+    folder = converted(job.model_folder).path
     workers = job.threads if job.options["spread"] == "workers" else 1
     engine = ctranslate2.Translator(
         str(folder), compute_type=job.options["compute"], inter_threads=workers, intra_threads=job.threads // workers

@@ -61,7 +61,7 @@ def decode(job: protocol.Job, model: EncoderDecoderModel, vocabs: dict, config: 
 def search(
     job: protocol.Job, model: EncoderDecoderModel, vocabs: dict, config: TransformerModelConfig, beam: int
 ) -> Translator:
-    # Not checked, because the check wants a model in a file.
+    # Not checked, because the check needs a model file.
     wishes = PredictConfig.model_construct(
         n_best=1, beam_size=beam, min_length=job.length, max_length=job.length, max_length_ratio=0,
         top_k=1 if beam == 1 else 0, top_p=0.0, model_path=["none"], src="none",

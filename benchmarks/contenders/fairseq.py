@@ -1,4 +1,4 @@
-"""fairseq: its last release does not import on Python 3.11; the attempt is made, so that the reason is shown."""
+"""fairseq: its last release does not import on Python 3.11; it is tried anyway, so that the reason is shown."""
 
 import fairseq
 

@@ -75,7 +75,7 @@ def options(job: protocol.Job) -> object:
 
 
 def build(chosen: object, vocabs: dict) -> nn.Module:
-    """The model with its output layer, weights set as `onmt_train` sets them; the older generation asks where to."""
+    """The model with its output layer, weights set as `onmt_train` sets them; the older generation needs the device."""
     place = (False,) if "gpu" in inspect.signature(build_base_model).parameters else ()
     model = build_base_model(chosen, vocabs, *place)
     for name, weight in model.named_parameters():

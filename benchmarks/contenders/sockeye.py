@@ -3,7 +3,7 @@
 import numpy
 
 for name, kind in (("bool", bool), ("int", int), ("float", float), ("object", object)):
-    if name not in vars(numpy):  # names that NumPy took away after sockeye's last release
+    if name not in vars(numpy):  # names that NumPy removed after sockeye's last release
         setattr(numpy, name, kind)
 
 import protocol  # noqa: E402

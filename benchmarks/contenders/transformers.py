@@ -57,7 +57,7 @@ def train(job: protocol.Job, model: MarianMTModel) -> None:
 
 
 class Ready(torch.utils.data.IterableDataset):
-    """Whole batches, the same as everybody's."""
+    """Whole batches, the same as for all contenders."""
 
     def __init__(self, job: protocol.Job) -> None:
         self.job = job

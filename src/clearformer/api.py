@@ -7,36 +7,38 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clearformer.folder.description import DEFAULT_MODEL, find_model
-
 if TYPE_CHECKING:
     from clearformer.folder.bundle import Bundle
-    from clearformer.inference.text_generator import TextGenerator
-    from clearformer.inference.text_readers import Answerer, Classifier, Embedder, Tagger
     from clearformer.inference.translation_settings import Translation
-    from clearformer.inference.translator import Translator
 
-    Model = Translator | TextGenerator | Classifier | Tagger | Answerer | Embedder
+DEFAULT_MODEL = "en-de"
 
 
-def load(model: str | Path = DEFAULT_MODEL, *others: str | Path) -> "Translator":
-    """Open a model folder, or a model that ships with the package by its name, in PyTorch, where it can be traced.
+def load(model: str | Path = DEFAULT_MODEL, *others: str | Path) -> Any:
+    """Open a model folder, the folder of a run, or a model that ships, by its path or name.
 
-    others: models over the same vocabulary that decide together with the first.
+    Returns the object for its task: one with `translate`, `generate`, `classify`, `tag`, `answer`, `embed`, `fill` or
+    `transcribe`. It runs in PyTorch, where it can be traced. others: translators over the same vocabulary that decide
+    together with the first.
     """
     from clearformer.folder import bundle
+    from clearformer.folder.description import open_folder
+
+    loaded = [bundle.load(open_folder(one)) for one in (model, *others)]
+    if not others:
+        return in_use(loaded[0])
     from clearformer.inference.translator_ensemble import translator_of
 
-    return translator_of([bundle.load(find_model(one)) for one in (model, *others)])
+    return translator_of(loaded)
 
 
 def import_checkpoint(
     source: str | Path, out: str | Path | None = None, *, family: str | None = None, split: str | None = None
-) -> "Model":
+) -> Any:
     """Open a published checkpoint, ready to use; with `out`, also keep it there as a model folder.
 
-    Which verbs it has follows from its head: translate, generate, classify, tag, answer or embed.
-    split: where vocab.txt lists whole tokens, the pattern that finds them in a text.
+    Which method it has follows from its head, as for `load`. split: where vocab.txt lists whole tokens, the pattern
+    that finds them in a text.
     """
     from clearformer.interop import importer
 
@@ -44,17 +46,12 @@ def import_checkpoint(
     return in_use(found or importer.import_checkpoint(Path(source), Path(str(out)), family, split=split))
 
 
-def in_use(made: "Bundle") -> "Model":
-    """A model behind the verbs of its head."""
-    from clearformer.inference.text_generator import TextGenerator
-    from clearformer.inference.text_readers import Answerer, Classifier, Embedder, Tagger
-    from clearformer.inference.translator import Translator
+def in_use(made: "Bundle") -> Any:
+    """A loaded model as the object for its task."""
+    from clearformer.foundation import settings
+    from clearformer.tasks import find_task, name_task
 
-    kinds: dict[str, Any] = {"class": Classifier, "tags": Tagger, "span": Answerer, "states": Embedder}
-    shape, head = made.config.shape, made.config.head.kind
-    if head in kinds:
-        return kinds[head](made)  # type: ignore[no-any-return]
-    return TextGenerator(made) if shape == "decoder" else Translator(made)
+    return find_task(name_task(made.task, settings.to_plain(made.config))).use(made)
 
 
 def translate(texts: str | Sequence[str], model: str | Path = DEFAULT_MODEL, **choices: Any) -> "list[Translation]":
@@ -67,19 +64,33 @@ def translate(texts: str | Sequence[str], model: str | Path = DEFAULT_MODEL, **c
 
 
 def train(
-    recipe: str | Path, changes: Mapping[str, Any] | None = None, *, out: str | Path, resume: bool = False
+    recipe: str | Path | None = None,
+    changes: Mapping[str, Any] | None = None,
+    *,
+    data: str | Path | Sequence[str | Path] | None = None,
+    out: str | Path,
+    resume: bool = False,
+    minutes: float | None = None,
 ) -> Path:
-    """Train as a recipe file (or a shipped recipe's name) says; returns the finished model folder.
+    """Train as a recipe file (or a shipped recipe's name) says, or on `data` with everything chosen; returns the
+    finished model folder.
 
-    changes: values by dotted key, such as {"training.steps": 500}.
+    changes: values by dotted key, such as {"training.steps": 500}. minutes: about how long it may take.
     """
     from clearformer.foundation import settings
-    from clearformer.run import train as running
-    from clearformer.run.recipe import Recipe, find_recipe
+    from clearformer.run.automatic import choose
+    from clearformer.run.recipe import find_recipe, parse_recipe
+    from clearformer.run.train import train as run
 
-    path = find_recipe(str(recipe))
+    if (recipe is None) == (data is None):
+        raise ValueError("give either a recipe or data to train on")
+    if data is not None:
+        files = [Path(one) for one in ([data] if isinstance(data, str | Path) else data)]
+        choose(files, Path(out))
+        path = Path(out) / "recipe.toml"
+    else:
+        path = find_recipe(str(recipe))
     values = settings.read_toml(path)
     for key, value in (changes or {}).items():
         values = settings.lay(values, key, value)
-    parsed = settings.parse(Recipe, values, str(path))
-    return running.train(parsed, Path(out), resume=resume, base=path.parent)
+    return run(parse_recipe(values, str(path)), Path(out), resume=resume, base=path.parent, minutes=minutes)

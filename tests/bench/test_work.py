@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from clearformer.bench import work
-from clearformer.data.shards import ShardedPairs
+from clearformer.data.shards import Shards
+from clearformer.data.token_pairs import SPECIALS_PER_SIDE
+from clearformer.data.tokenise import SIDES
 from clearformer.folder import bundle
 from clearformer.inference.translator import Translator
 from clearformer.run.recipe import read_recipe
@@ -25,14 +27,14 @@ def rows(made: work.Work, name: str, side: str) -> list[list[int]]:
 
 
 def test_made_up_sentences_are_as_long_as_asked(made):
-    corpus = ShardedPairs(made.folder / "shards")
-    assert {length for side in corpus.lengths() for length in side.tolist()} == {16}
+    corpus = Shards(made.folder / "shards")
+    assert {length + SPECIALS_PER_SIDE for side in SIDES for length in corpus.lengths(side).tolist()} == {16}
     assert made.target_length == 16.0
 
 
 def test_the_arrays_hold_what_this_package_trains_on(made):
-    corpus = ShardedPairs(made.folder / "shards")
-    for side, name in enumerate(("source", "target")):
+    corpus = Shards(made.folder / "shards")
+    for side, name in enumerate(SIDES):
         assert rows(made, "batches.npz", name) == [corpus[row][side].tolist() for row in range(len(corpus))]
 
 

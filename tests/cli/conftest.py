@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from clearformer.folder.preprocessing import Preprocessing
+
 LINES = ["two dogs play in the snow", "a man reads a book", "the cat sleeps", "a child plays with a dog"]
 
 
@@ -22,7 +24,12 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     torch.manual_seed(5)
     folder = tmp_path_factory.mktemp("models") / "toy"
     languages = {"source_language": "en", "target_language": "de"}
-    save(Bundle(config=config, model=build(config), tokenizer=tokenizer, provenance=languages), folder)
+    save(
+        Bundle(
+            config=config, model=build(config), preprocessing=Preprocessing(tokenizer=tokenizer), provenance=languages
+        ),
+        folder,
+    )
     return folder
 
 

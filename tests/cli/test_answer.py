@@ -28,6 +28,36 @@ def test_a_long_context_is_read_in_windows(model, tmp_path, capsys):
     assert capsys.readouterr().out.strip() in "two dogs play in the snow . " * 20
 
 
+def test_a_list_of_questions_is_answered_in_order(model, tmp_path, capsys):
+    asked = [("dogs ?", "two dogs play"), ("snow ?", "in the snow .")]
+    lines = [json.dumps({"question": question, "context": context}) for question, context in asked]
+    (tmp_path / "in.jsonl").write_text("\n".join(lines) + "\n")
+    common = ["answer", "--model", model, "--json"]
+    capsys.readouterr()
+    for question, context in asked:
+        assert main([*common, question, context]) == 0
+    expected = capsys.readouterr().out
+    assert main([*common, "--input", str(tmp_path / "in.jsonl"), "--output", str(tmp_path / "out.jsonl")]) == 0
+    assert (tmp_path / "out.jsonl").read_text() == expected
+    assert [json.loads(line)["question"] for line in expected.splitlines()] == ["dogs ?", "snow ?"]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("not JSON", 'in.jsonl:2 should be a JSON object {"question": …, "context": …}'),
+        ('{"question": "who?"}', "in.jsonl:2 should be a JSON object"),
+        ('["who?", "he"]', "in.jsonl:2 should be a JSON object"),
+        ('{"question": 1, "context": "he"}', "in.jsonl:2: question and context should be texts"),
+        ('{"question": "who?", "context": " "}', "in.jsonl:2: the context has no words to answer with"),
+    ],
+)
+def test_a_line_that_is_no_question_is_named(model, tmp_path, capsys, line, reason):
+    (tmp_path / "in.jsonl").write_text('{"question": "who ?", "context": "two dogs"}\n' + line + "\n")
+    assert main(["answer", "--model", model, "--input", str(tmp_path / "in.jsonl")]) == 1
+    assert reason in capsys.readouterr().err
+
+
 def test_one_context_please(model, capsys):
     assert main(["answer", "dogs ?", "--model", model]) == 2
     assert "give a context" in capsys.readouterr().err

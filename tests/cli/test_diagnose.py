@@ -18,7 +18,7 @@ def pairs(tmp_path):
 def test_an_untrained_model_is_told_off_with_numbers(model_folder, pairs, capsys):
     assert main(["diagnose", str(model_folder), *pairs]) == 0
     printed = capsys.readouterr().out
-    assert "ignores-the-source: the model hardly looks at its source" in printed
+    assert "ignores-the-source: the model hardly uses its source" in printed
     assert "worth of the source" in printed
     assert "train longer" in printed
 
@@ -30,13 +30,15 @@ def test_json_has_measures_and_findings(model_folder, pairs, capsys):
     assert "ignores-the-source" in {finding["name"] for finding in found["findings"]}
 
 
-@pytest.mark.parametrize(
-    ("more", "reason"),
-    [([], "is a model without its run"), (["--source", "a"], "--source and --reference belong together")],
-)
-def test_nothing_to_look_at_gets_a_sentence(model_folder, capsys, more, reason):
-    assert main(["diagnose", str(model_folder), *more]) == 1
-    assert reason in capsys.readouterr().err
+def test_a_model_alone_needs_sentences(model_folder, capsys):
+    assert main(["diagnose", str(model_folder)]) == 1
+    assert "is a model alone: give its run, or sentences" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--source", "--reference"])
+def test_one_side_alone_is_wrong_usage(model_folder, capsys, option):
+    assert main(["diagnose", str(model_folder), option, "a"]) == 2
+    assert "--source and --reference belong together" in capsys.readouterr().err
 
 
 def test_a_folder_of_something_else_is_named(tmp_path, capsys):

@@ -1,7 +1,5 @@
 """Distilling from the command line: teacher, recipe, changes and folder are told apart, and mistakes are named."""
 
-import pytest
-
 from clearformer.cli.main import main
 
 
@@ -13,12 +11,10 @@ def test_a_teacher_that_is_not_there_is_named(tmp_path, capsys):
 
 
 def test_a_change_that_no_recipe_knows_is_named(tmp_path, capsys):
-    assert main(["distill", "teacher", "sample", "--out", str(tmp_path / "run"), "training.wings=2"]) == 1
+    assert main(["distill", "teacher", "sample", "--out", str(tmp_path / "run"), "training.wings=2"]) == 2
     assert "wings" in capsys.readouterr().err
 
 
 def test_a_recipe_is_needed(capsys):
-    with pytest.raises(SystemExit) as leaving:
-        main(["distill", "teacher"])
-    assert leaving.value.code == 2
+    assert main(["distill", "teacher"]) == 2
     assert "RECIPE" in capsys.readouterr().err

@@ -38,5 +38,5 @@ def test_a_test_set_inside_the_corpus_is_found(capsys: pytest.CaptureFixture[str
 
 def test_a_test_set_needs_a_pair(capsys: pytest.CaptureFixture[str], tmp_path: Path):
     one = write(tmp_path / "a.en", "a dog")
-    assert main(["doctor", one, "--test", one, one]) == 1
+    assert main(["doctor", one, "--test", one, one]) == 2
     assert "two files" in capsys.readouterr().err

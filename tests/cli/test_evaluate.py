@@ -75,5 +75,24 @@ def test_an_unknown_tokeniser_is_refused_before_anything_is_translated(
     capsys: pytest.CaptureFixture[str], model_folder: Path, text_file: Path
 ):
     files = ["--source", str(text_file), "--reference", str(text_file)]
-    assert main(["evaluate", "--model", str(model_folder), *files, "--tokenise", "foo"]) == 1
+    assert main(["evaluate", "--model", str(model_folder), *files, "--tokenise", "foo"]) == 2
     assert "no tokeniser 'foo'; choose one of 13a" in capsys.readouterr().err
+
+
+def test_a_sentence_that_is_too_long_is_named_by_file_and_line(
+    capsys: pytest.CaptureFixture[str], model_folder: Path, tmp_path: Path
+):
+    (tmp_path / "in.txt").write_text("a dog\n" + "dog " * 3000 + "\n")
+    files = ["--source", str(tmp_path / "in.txt"), "--reference", str(tmp_path / "in.txt")]
+    assert main(["evaluate", "--model", str(model_folder), *files]) == 1
+    assert f"{tmp_path / 'in.txt'}:2 has " in capsys.readouterr().err
+
+
+def test_an_output_that_cannot_be_written_is_refused_before_anything_is_translated(
+    capsys: pytest.CaptureFixture[str], model_folder: Path, text_file: Path, tmp_path: Path
+):
+    files = ["--source", str(text_file), "--reference", str(text_file), "--output", str(tmp_path / "nowhere" / "x")]
+    assert main(["evaluate", "--model", str(model_folder), *files]) == 1
+    captured = capsys.readouterr().err
+    assert "cannot be written" in captured
+    assert "translating" not in captured

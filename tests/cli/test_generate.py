@@ -1,4 +1,4 @@
-"""A text goes on from the command line: greedy by default, drawn by a seed, and whole as JSON."""
+"""Texts are continued from the command line: greedily by default, drawn by a seed, and as JSON."""
 
 import json
 
@@ -47,4 +47,48 @@ def test_a_model_that_only_reads_is_refused(tmp_path, capsys):
     bert_folder(tmp_path / "published")
     assert main(["import", str(tmp_path / "published"), str(tmp_path / "ours")]) == 0
     assert main(["generate", "two", "--model", str(tmp_path / "ours")]) == 1
-    assert "does not go on with texts" in capsys.readouterr().err
+    assert "this model is an encoder that embeds texts, not one that continues texts; use `clearformer embed`" in (
+        capsys.readouterr().err
+    )
+
+
+def test_json_generates_once_and_says_what_is_printed_otherwise(model, capsys, monkeypatch):
+    """The same seed draws the same text, whether it is streamed or put together from the tokens of the JSON."""
+    from clearformer.inference.text_generator import TextGenerator
+
+    asked, choices = [], TextGenerator.choices
+    monkeypatch.setattr(TextGenerator, "choices", lambda *words, **more: asked.append(1) or choices(*words, **more))
+    drawn = ["two dogs", "--model", model, "--max-new", "9", "--temperature", "1.2", "--seed", "4"]
+    entry = json.loads(said(capsys, *drawn, "--json"))
+    assert len(asked) == 1
+    assert said(capsys, *drawn) == f"two dogs{entry['text']}\n"
+
+
+def test_lines_of_a_file_are_continued_in_order(model, tmp_path, capsys):
+    (tmp_path / "in.txt").write_text("two dogs\nthe snow\n")
+    common = ["--model", model, "--max-new", "4"]
+    assert main(["generate", "--input", str(tmp_path / "in.txt"), "--output", str(tmp_path / "out"), *common]) == 0
+    alone = [said(capsys, text, *common) for text in ("two dogs", "the snow")]
+    assert (tmp_path / "out").read_text() == "\n".join(alone)
+    found = [json.loads(line) for line in said(capsys, "two dogs", "the snow", "--json", *common).splitlines()]
+    assert [entry["prompt"] + entry["text"] + "\n" for entry in found] == alone
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--max-new", "0"], "--max-new must be at least 1, not 0"),
+        (["--temperature", "-1"], "--temperature must be at least 0"),
+        (["--top-k", "3"], "--top-k and --top-p choose among"),
+        (["--top-p", "2", "--temperature", "1"], "--top-p must be at most 1"),
+    ],
+)
+def test_settings_out_of_bounds_are_wrong_usage(model, capsys, options, reason):
+    assert main(["generate", "two", "--model", model, *options]) == 2
+    assert reason in capsys.readouterr().err
+
+
+def test_a_prompt_that_is_too_long_is_named_by_its_line(model, tmp_path, capsys):
+    (tmp_path / "in.txt").write_text("two\n" + "dogs " * 500 + "\n")
+    assert main(["generate", "--input", str(tmp_path / "in.txt"), "--model", model, "--max-new", "2"]) == 1
+    assert f"{tmp_path / 'in.txt'}:2 has " in capsys.readouterr().err

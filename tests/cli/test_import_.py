@@ -1,11 +1,18 @@
 """Import from the command line: a folder that works, a certificate, and nothing overwritten."""
 
 import json
+import shlex
+from dataclasses import replace
 
-from clearformer.cli.import_ import rows
+import pytest
+
+from clearformer.cli.import_ import rows, use
 from clearformer.cli.main import main
 from clearformer.folder import bundle
-from interop.folders import bert_folder
+from clearformer.interop.hf import bert
+from clearformer.model.config import HeadConfig
+from clearformer.model.families import FAMILIES
+from interop.folders import bert_folder, gpt2_folder
 
 
 def test_a_published_folder_becomes_one_of_ours(tmp_path, capsys):
@@ -37,3 +44,69 @@ def test_what_was_not_checked_is_said():
     assert rows({"checked": False, "reason": "no transformers here"}) == [
         ("parity", "not checked: no transformers here")
     ]
+
+
+HEADS = {
+    "BertModel": (HeadConfig(kind="states", pooler=True), "embeds texts", "embed"),
+    "BertForSequenceClassification": (HeadConfig(kind="class", labels=2, pooler=True), "classifies texts", "classify"),
+    "BertForTokenClassification": (HeadConfig(kind="tags", labels=2), "tags the words of a text", "tag"),
+    "BertForQuestionAnswering": (HeadConfig(kind="span"), "finds the answer to a question", "answer"),
+    "BertForMaskedLM": (HeadConfig(transform=True, bias=True), "fills in masked words", "inspect"),
+}
+
+
+@pytest.mark.parametrize("architecture", HEADS)
+def test_the_last_lines_say_what_it_is_and_what_to_type(architecture, tmp_path, capsys):
+    head, does, verb = HEADS[architecture]
+    bert_folder(tmp_path / "published", head, architecture)
+    assert main(["import", str(tmp_path / "published"), str(tmp_path / "our model")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    family, parameters, use, following = (line.split(maxsplit=1)[1] for line in lines[-4:])
+    assert (family, use) == ("bert, encoder", does)
+    made = bundle.load(tmp_path / "our model").model
+    assert parameters == f"{sum(one.numel() for one in made.parameters()):,}"
+    program, word, *rest = shlex.split(following)
+    assert (program, word) == ("clearformer", verb)
+    assert str(tmp_path / "our model") in rest, "quoted, so that it can be pasted"
+
+
+@pytest.mark.parametrize(
+    ("write", "verb"), [(gpt2_folder, "generate"), (lambda folder: bert_folder(folder, *CLASSES), "classify")]
+)
+def test_the_command_that_it_names_works(write, verb, tmp_path, capsys):
+    write(tmp_path / "published")
+    assert main(["import", str(tmp_path / "published"), str(tmp_path / "ours")]) == 0
+    _, *command = shlex.split(capsys.readouterr().out.splitlines()[-1].split(maxsplit=1)[1])
+    assert command[0] == verb
+    assert main(command) == 0
+
+
+CLASSES = (HeadConfig(kind="class", labels=2, pooler=True), "BertForSequenceClassification")
+
+
+@pytest.mark.parametrize(
+    ("family", "does"),
+    [("vit", "reads pictures"), ("whisper", "writes down speech"), ("t5", "translates, or rewrites")],
+)
+def test_what_has_no_verb_is_inspected(family, does):
+    said, command = use(FAMILIES[family](vocab_size=9))
+    assert said.startswith(does)
+    assert (command is None) == (family != "t5")
+
+
+def test_without_a_vocabulary_no_verb_is_named(tmp_path, capsys):
+    gpt2_folder(tmp_path / "published")
+    (tmp_path / "published" / "vocab.json").unlink()
+    assert main(["import", str(tmp_path / "published"), str(tmp_path / "ours")]) == 0
+    *_, said, following = capsys.readouterr().out.splitlines()
+    assert "reads ids" in said
+    assert "clearformer inspect" in following
+
+
+def test_a_model_that_does_not_agree_ends_with_1_and_a_sentence(tmp_path, capsys, monkeypatch):
+    bert_folder(tmp_path / "published")
+    right = bert.read_config
+    monkeypatch.setattr(bert, "read_config", lambda keys: replace(right(keys), activation="relu"))
+    assert main(["import", str(tmp_path / "published"), str(tmp_path / "ours")]) == 1
+    assert "not the published one" in capsys.readouterr().err
+    assert not (tmp_path / "ours").exists()

@@ -27,6 +27,10 @@ def test_a_folder_is_counted_from_its_description(capsys: pytest.CaptureFixture[
     assert found["parameters"]["total"] == sum(p.numel() for p in load(model_folder).model.parameters())
 
 
+def test_models_that_ship_are_counted_by_name(capsys: pytest.CaptureFixture[str]):
+    assert as_json(capsys, "en-de")["parameters"]["total"] > 1_000_000
+
+
 def test_longer_sequences_cost_more_a_token(capsys: pytest.CaptureFixture[str]):
     short, long = (as_json(capsys, "tiny", "--length", str(n))["operations"]["per_token"] for n in (16, 256))
     assert long > short
@@ -39,7 +43,7 @@ def test_the_table_is_readable(capsys: pytest.CaptureFixture[str]):
     assert "10.4 MB in float32" in printed
 
 
-@pytest.mark.parametrize("length", ["0", "-3"])
-def test_a_length_without_tokens_is_refused(capsys: pytest.CaptureFixture[str], length: str):
+@pytest.mark.parametrize("length", ["0", "-3", "1000001", "99999999999999999999"])
+def test_a_length_that_cannot_be_is_refused(capsys: pytest.CaptureFixture[str], length: str):
     assert main(["inspect", "tiny", "--length", length]) == 2
     assert "--length must be at least 1" in capsys.readouterr().err

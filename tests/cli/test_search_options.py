@@ -1,20 +1,21 @@
 """The options of a search become its settings."""
 
-import argparse
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
+from clearformer.cli.parser import CommandParser
 from clearformer.cli.search_options import add_search, search_config
+from clearformer.cli.usage import UsageError
 from clearformer.folder.bundle import load, save
 from clearformer.inference.translation_settings import DecodingConfig
 
 
-def chosen(*words, model="en-de", **given):
-    parser = argparse.ArgumentParser()
+def chosen(*words, model="en-de"):
+    parser = CommandParser(prog="clearformer translate")
     parser.set_defaults(model=model)
-    add_search(parser)
-    return search_config(parser.parse_args(words), **given)
+    add_search(parser, nbest=True)
+    return search_config(parser.read(words))
 
 
 def test_without_options_it_is_the_usual_search():
@@ -22,8 +23,15 @@ def test_without_options_it_is_the_usual_search():
 
 
 def test_every_option_is_followed():
-    words = ["--beam", "7", "--penalty", "gnmt", "--alpha", "0.6", "--batch", "5"]
-    assert chosen(*words, nbest=3) == DecodingConfig(beam=7, penalty="gnmt", alpha=0.6, batch=5, nbest=3)
+    words = ["--beam", "7", "--penalty", "gnmt", "--alpha", "0.6", "--batch", "5", "--nbest", "3", "--max-extra", "7"]
+    assert chosen(*words) == DecodingConfig(beam=7, penalty="gnmt", alpha=0.6, batch=5, nbest=3, max_extra=7)
+
+
+def test_every_field_has_a_flag():
+    parser = CommandParser(prog="clearformer translate")
+    add_search(parser, nbest=True)
+    shown = parser.format_help()
+    assert all(f"--{field.name.replace('_', '-')} " in shown for field in fields(DecodingConfig))
 
 
 def test_what_is_left_open_is_as_the_recipe_had_it(model_folder, tmp_path):
@@ -34,7 +42,6 @@ def test_what_is_left_open_is_as_the_recipe_had_it(model_folder, tmp_path):
     assert chosen("--beam", "2", model=tmp_path / "model") == DecodingConfig(beam=2, penalty="gnmt", alpha=0.6)
 
 
-def test_an_unknown_penalty_is_refused(capsys):
-    with pytest.raises(SystemExit):
+def test_an_unknown_penalty_is_refused():
+    with pytest.raises(UsageError, match="--penalty cannot be 'none'; choose average or gnmt"):
         chosen("--penalty", "none")
-    assert "gnmt" in capsys.readouterr().err

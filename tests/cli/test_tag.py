@@ -1,4 +1,4 @@
-"""Tags from the command line: one a word, however many pieces the word was cut into."""
+"""Tags from the command line: one per word, however many pieces the word was cut into."""
 
 import json
 
@@ -33,4 +33,18 @@ def test_places_lead_back_to_the_text(model, capsys):
 def test_a_model_for_another_task_is_refused(tmp_path, capsys):
     model = reader(tmp_path, "span")
     assert main(["tag", "dogs", "--model", model]) == 1
-    assert "this model's head is for span, not for tags" in capsys.readouterr().err
+    assert "an encoder that answers questions, not one that tags words; use `clearformer answer`" in (
+        capsys.readouterr().err
+    )
+
+
+def test_a_file_in_and_a_file_out(model, tmp_path, capsys):
+    (tmp_path / "in.txt").write_text("two dogs play\n\nthe snow\n")
+    common = ["tag", "--model", model]
+    assert main([*common, "two dogs play", "the snow"]) == 0
+    expected = capsys.readouterr().out
+    assert main([*common, "--input", str(tmp_path / "in.txt"), "--output", str(tmp_path / "out.txt")]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "1 blank line passed over" in captured.err
+    assert (tmp_path / "out.txt").read_text() == expected

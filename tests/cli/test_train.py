@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from clearformer.cli.main import main
+from clearformer.cli.train import shipped_recipes
 from clearformer.folder.description import read_description
 from clearformer.foundation import storage
-from clearformer.run.recipe import read_recipe
+from clearformer.run.recipe import find_recipe, read_recipe
 
 # Laid over what is chosen, so that a test takes seconds; what is chosen by itself is tested in tests/test_choose.py.
 TINY = ["training.steps=6", "training.validate_every=3", "training.save_every=3", "vocabulary.vocab_size=300"]
@@ -64,6 +65,31 @@ def test_the_recipe_that_is_kept_gives_the_same_model_again(finished, tmp_path, 
     assert weights[0] == weights[1]
 
 
+def test_help_lists_the_recipes_that_ship(capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["train", "--help"])
+    assert left.value.code == 0
+    shown = capsys.readouterr().out
+    known = shipped_recipes()
+    assert "sample" in known
+    for name, says in known.items():
+        assert read_recipe(find_recipe(name)).name == name
+        assert len(says) > 20
+        assert f"  {name} " in shown
+    assert known["zh-en"] == "Chinese to English on everyday sentences of Tatoeba"
+
+
+def test_a_finished_run_can_be_diagnosed(finished, capsys):
+    """By its own folder; a few steps are too few, and that is said."""
+    assert main(["diagnose", str(finished), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["measures"]["steps"] == 6
+    assert found["measures"]["finished"] is True
+    assert found["findings"]
+    assert main(["diagnose", str(finished / "model")]) == 1
+    assert f"is a model alone: give {finished}, or sentences" in capsys.readouterr().err
+
+
 def test_even_the_recipe_of_the_second_run_can_be_run(finished, tmp_path):
     """File names in a kept recipe are seen from the folder that it is kept in."""
     for before, after in ((finished, tmp_path / "second"), (tmp_path / "second", tmp_path / "deeper/third")):
@@ -80,7 +106,7 @@ def test_a_run_of_ones_own_goes_on(finished, files, capsys):
 
 def test_a_folder_that_holds_a_run_is_left_alone(finished, files, capsys):
     assert main(["train", *files, "--out", str(finished)]) == 1
-    assert "holds a run already; go on with --resume" in capsys.readouterr().err
+    assert "already holds a run; continue it with --resume" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -95,9 +121,11 @@ def test_a_folder_that_holds_a_run_is_left_alone(finished, files, capsys):
         ),
         (1, ["--source", "no.en", "--target", "no.de"], "no.en: the file cannot be read as text"),
         (1, ["no-such-recipe"], "shipped are en-zh"),
-        (1, ["sample", "training.stepps=3"], "did you mean training.steps?"),
+        (2, ["sample", "training.stepps=3"], "did you mean training.steps?"),
+        (2, ["sample", "model.preset=giant"], "there is no preset 'giant'; choose one of tiny"),
+        (2, ["sample", "model.dimm=16"], "there is no setting dimm; did you mean dim?"),
         (1, ["sample", "--resume"], "to go on with; leave --resume out to begin one"),
-        (1, ["--resume"], "to go on with: it has no recipe.toml"),
+        (1, ["--resume"], "to resume: it has no recipe.toml"),
     ],
 )
 def test_bad_use_gets_a_sentence(tmp_path, capsys, code, arguments, reason):
@@ -124,7 +152,7 @@ def test_too_little_text_is_refused(tmp_path, capsys):
 
 def test_changes_may_stand_behind_the_options(capsys):
     """argparse takes positional words in one piece; a person writes the change that came to mind last at the end."""
-    assert main(["train", "sample", "--out", "nowhere", "training.stepz=3"]) == 1
+    assert main(["train", "sample", "--out", "nowhere", "training.stepz=3"]) == 2
     assert "stepz" in capsys.readouterr().err
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from clearformer.cli.main import main
 from clearformer.folder import bundle
+from interop.folders import gpt2_folder
 from support.toy_models import small
 
 
@@ -97,8 +98,6 @@ def test_json_has_scores_that_add_up(capsys: pytest.CaptureFixture[str], model_f
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["--beam", "0"], "beam must be at least 1"),
-        (["--nbest", "9"], "nbest is 9"),
         (["--input", "nowhere.txt"], "nowhere.txt"),
         (["hello", "--model", "no-such-model"], "no model folder no-such-model"),
         (["word " * 3000], "more than the"),
@@ -115,6 +114,40 @@ def test_bad_use_gets_a_sentence(
     assert message.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--beam", "0"], "--beam must be at least 1, not 0"),
+        (["--beam", "99999999999999999999"], "--beam must be at most 1000"),
+        (["--nbest", "9"], "--nbest is 9"),
+        (["--alpha", "1e308"], "--alpha must be at most 10"),
+        (["--alpha", "nan"], "--alpha must be a number, not nan"),
+        (["--max-ratio", "inf"], "--max-ratio must be a number, not inf"),
+        (["--batch", "0"], "--batch must be at least 1"),
+    ],
+)
+def test_settings_out_of_bounds_are_wrong_usage(
+    capsys: pytest.CaptureFixture[str], model_folder: Path, options: list[str], reason: str
+):
+    assert main(["translate", "hello", *options, "--model", str(model_folder)]) == 2
+    message = capsys.readouterr().err
+    assert reason in message
+    assert message.count("\n") == 1
+
+
+@pytest.mark.parametrize("engine", ["torch", "ctranslate2"])
+def test_a_line_that_is_too_long_is_named_by_file_and_line(
+    capsys: pytest.CaptureFixture[str], model_folder: Path, tmp_path: Path, engine: str
+):
+    """Also when it is not in the first portion that is read."""
+    (tmp_path / "in.txt").write_text("a dog\n" * 9 + "dog " * 3000 + "\n", encoding="utf-8")
+    common = ["translate", "--model", str(model_folder), "--engine", engine, "--batch", "1"]
+    assert main([*common, "--input", str(tmp_path / "in.txt")]) == 1
+    assert f"{tmp_path / 'in.txt'}:10 has " in capsys.readouterr().err
+    assert main([*common, "a dog", "dog " * 3000]) == 1
+    assert "text 2 has " in capsys.readouterr().err
+
+
 def test_sentences_and_a_file_are_wrong_usage(capsys: pytest.CaptureFixture[str], text_file: Path):
     assert main(["translate", "hello", "--input", str(text_file)]) == 2
     assert "not both" in capsys.readouterr().err
@@ -128,12 +161,13 @@ def test_an_output_that_cannot_be_written_is_named_as_it_was_given(
     assert f"{output} cannot be written" in capsys.readouterr().err
 
 
-def test_the_folder_of_a_run_is_told_from_its_model(
+def test_the_folder_of_a_run_stands_for_its_model(
     capsys: pytest.CaptureFixture[str], model_folder: Path, tmp_path: Path
 ):
     (tmp_path / "model").symlink_to(model_folder)
-    assert main(["translate", "hello", "--model", str(tmp_path)]) == 1
-    assert f"its model is {tmp_path / 'model'}" in capsys.readouterr().err
+    assert lines(capsys, "two dogs", "--model", str(tmp_path)) == lines(
+        capsys, "two dogs", "--model", str(model_folder)
+    )
 
 
 def test_both_engines_say_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path, text_file: Path):
@@ -146,6 +180,27 @@ def test_both_engines_say_the_same(capsys: pytest.CaptureFixture[str], tmp_path:
     assert texts[0] == texts[1] == texts[2]
     scores = [[float(line.split("\t")[0]) for line in answer if "\t" in line] for answer in answers]
     assert scores[0] == pytest.approx(scores[1], abs=2e-4)
+
+
+@pytest.mark.parametrize("verb", ["translate", "evaluate", "score", "distill", "diagnose"])
+def test_a_model_that_does_not_translate_is_sent_to_its_verb(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, text_file: Path, verb: str
+):
+    gpt2_folder(tmp_path / "published")
+    model, text = str(tmp_path / "gpt2"), str(text_file)
+    assert main(["import", str(tmp_path / "published"), model]) == 0
+    arguments = {
+        "translate": ["hello", "--model", model],
+        "evaluate": ["--model", model, "--source", text, "--reference", text],
+        "score": ["--model", model, "--source", text, "--target", text],
+        "distill": [model, "sample", "--out", str(tmp_path / "run")],
+        "diagnose": [model, "--source", text, "--reference", text],
+    }
+    capsys.readouterr()
+    assert main([verb, *arguments[verb]]) == 1
+    assert "a decoder that continues texts, not one that translates; use `clearformer generate`" in (
+        capsys.readouterr().err
+    )
 
 
 def test_alignments_of_both_engines_agree(capsys: pytest.CaptureFixture[str], tmp_path: Path):

@@ -27,6 +27,9 @@ class TableState:
     def select(self, rows):
         return TableState([self.rows[row] for row in rows.tolist()])
 
+    def join(self, other):
+        return TableState(self.rows + other.rows)
+
 
 @dataclass(frozen=True)
 class TableModel:

@@ -56,3 +56,13 @@ def test_a_model_and_its_copy_say_what_the_model_says(beam):
     asked = {"source": range(20), "rules": RULES, "config": config, "max_len": 7}
     alone, twice = beam_search(MEMBERS[0], **asked), beam_search(Ensemble([MEMBERS[0]] * 2), **asked)
     assert [one.tokens for [one] in alone] == [one.tokens for [one] in twice]
+
+
+def test_a_row_that_joins_is_joined_in_every_member():
+    ensemble = Ensemble(MEMBERS)
+    (first, early), (new, late) = ensemble.start([3]), ensemble.start([4])
+    _, early = ensemble.step(first, early)
+    tokens = torch.cat((torch.tensor([2]), new))
+    together, _ = ensemble.step(tokens, early.join(late))
+    assert together[0].tolist() == pytest.approx(mean_of(3, (2,)), abs=1e-5)
+    assert together[1].tolist() == pytest.approx(mean_of(4, ()), abs=1e-5)

@@ -54,9 +54,9 @@ def test_repetition_penalty_cannot_raise_what_is_forbidden():
         (lambda: Temperature(0.0), r"^temperature is 0\.0; it must be above 0"),
         (lambda: Temperature(-1.0), r"^temperature is -1\.0; it must be above 0"),
         (lambda: Temperature(float("nan")), r"^temperature is nan; it must be above 0"),
-        (lambda: TopK(0), r"^top_k is 0; it must be at least 1\.$"),
-        (lambda: TopP(0.0), r"^top_p is 0\.0; it must be above 0 and at most 1\.$"),
-        (lambda: TopP(1.1), r"^top_p is 1\.1; it must be above 0 and at most 1\.$"),
+        (lambda: TopK(0), r"^top_k is 0; it must be at least 1$"),
+        (lambda: TopP(0.0), r"^top_p is 0\.0; it must be above 0 and at most 1$"),
+        (lambda: TopP(1.1), r"^top_p is 1\.1; it must be above 0 and at most 1$"),
         (lambda: RepetitionPenalty(0.0), r"^repetition_penalty is 0\.0; it must be above 0"),
     ],
 )

@@ -49,7 +49,7 @@ def by_heart(run: MakeRun) -> Path:
 
 @pytest.fixture(scope="session")
 def too_short_a_run(run: MakeRun) -> Path:
-    return run(training__steps=5)
+    return run(training__steps=5, training__schedule__warmup=2)
 
 
 @pytest.fixture(scope="session")

@@ -2,9 +2,10 @@
 
 import random
 from pathlib import Path
+from typing import Any
 
 from clearformer.foundation import settings
-from clearformer.run.recipe import Recipe
+from clearformer.run.recipe import parse_recipe
 from clearformer.run.train import Watchers, train
 
 WORDS = {
@@ -15,8 +16,9 @@ WORDS = {
 SIDES = (("source", "en"), ("target", "de"))
 Pairs = list[tuple[str, str]]
 
-TINY = {
-    "vocabulary": {"kind": "bpe", "vocab_size": 420},
+TINY: dict[str, Any] = {
+    "task": "translation",
+    "data": {"vocabulary": {"kind": "bpe", "vocab_size": 420}, "source_language": "en", "target_language": "de"},
     "model": {
         "preset": "tiny",
         "dim": 32,
@@ -35,8 +37,8 @@ TINY = {
         "schedule": {"kind": "cosine", "peak": 0.01, "warmup": 30},
         "optimiser": {"clip": 1.0},
     },
-    "decoding": {"beam": 1, "max_ratio": 2.0, "max_extra": 8},
-    "scoring": {"sentences": 10},
+    "use": {"beam": 1, "max_ratio": 2.0, "max_extra": 8},
+    "scoring": {"examples": 10},
 }
 
 
@@ -63,8 +65,8 @@ def make_run(out: Path, pairs: Pairs, dev: Pairs, *, watchers: Watchers | None =
     write(out / "text", "train", pairs)
     write(out / "text", "dev", dev)
     files = {f"{part}_{side}": f"text/{part}.{code}" for part in ("train", "dev") for side, code in SIDES}
-    values = {**TINY, "name": "made", "data": {**files, "source_language": "en", "target_language": "de"}}
+    values = {**TINY, "name": "made", "data": {**TINY["data"], **files}}
     for key, value in changes.items():
         values = settings.lay(values, key.replace("__", "."), value)
-    train(settings.parse(Recipe, values, "made"), out, base=out, watchers=watchers)
+    train(parse_recipe(values, "made"), out, base=out, watchers=watchers)
     return out

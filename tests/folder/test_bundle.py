@@ -11,6 +11,7 @@ from torch import nn
 import clearformer
 from clearformer.folder import bundle, description
 from clearformer.folder.bundle import Bundle
+from clearformer.folder.preprocessing import Preprocessing
 from clearformer.foundation import storage
 from clearformer.model.build import build
 from clearformer.model.config import NormConfig
@@ -43,8 +44,7 @@ def make(*, separate=False, norm="layer"):
     return Bundle(
         config=config,
         model=build(config),
-        tokenizer=source,
-        target_tokenizer=target,
+        preprocessing=Preprocessing(tokenizer=source, target_tokenizer=target),
         provenance={"data": "made here", "attribution": "Zoë"},
     )
 

@@ -8,6 +8,7 @@ import pytest
 from clearformer.folder import bundle
 from clearformer.folder.bundle import Bundle
 from clearformer.folder.description import find_model, load_tokenizers, read_description
+from clearformer.folder.preprocessing import Preprocessing
 from clearformer.model.build import build
 from clearformer.model.families import transformer
 from clearformer.text.train_tokenizer import train
@@ -16,7 +17,7 @@ from clearformer.text.train_tokenizer import train
 def make() -> Bundle:
     tokenizer = train("bpe", ["two dogs play in the snow"] * 5, 300)
     config = transformer(vocab_size=tokenizer.vocab_size, dim=16, hidden_dim=32, layers=1, heads=2)
-    return Bundle(config=config, model=build(config), tokenizer=tokenizer)
+    return Bundle(config=config, model=build(config), preprocessing=Preprocessing(tokenizer=tokenizer))
 
 
 def test_a_folder_says_what_it_holds(tmp_path: Path):
@@ -40,10 +41,9 @@ def test_a_folder_without_a_vocabulary_cannot_read(tmp_path: Path):
         load_tokenizers(tmp_path / "m")
 
 
-def test_the_folder_of_a_run_names_its_model(tmp_path: Path):
+def test_the_folder_of_a_run_stands_for_its_model(tmp_path: Path):
     bundle.save(make(), tmp_path / "run" / "model")
-    with pytest.raises(ValueError, match=r"is the folder of a run; its model is .*run/model"):
-        find_model(tmp_path / "run")
+    assert find_model(tmp_path / "run") == tmp_path / "run" / "model"
 
 
 def test_a_missing_model_names_those_that_ship():

@@ -35,3 +35,20 @@ def test_memory_that_was_freed_is_used_again():
 
 def test_at_least_one_core_is_used():
     assert len(cores()) >= 1
+
+
+FILL = """
+import numpy
+from clearformer.foundation.machine import resident_bytes
+before = resident_bytes()
+filled = numpy.ones(20_000_000)  # 160 MB
+print("unknown" if before is None else resident_bytes() - before)
+"""
+
+
+def test_what_a_process_holds_grows_with_what_it_fills():
+    """In a process of its own, which has nothing that was freed before and could be used again."""
+    done = subprocess.run([sys.executable, "-c", FILL], capture_output=True, text=True, check=True)
+    if done.stdout.strip() == "unknown":
+        pytest.skip("this system does not tell")
+    assert 150e6 < int(done.stdout) < 200e6

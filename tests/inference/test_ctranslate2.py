@@ -108,13 +108,17 @@ def test_other_families_are_searched_alike(changes, tmp_path):
     assert ids(fast.alternatives(given, SHORT, beam=3)) == ids(reference.translator.alternatives(given, SHORT, beam=3))
 
 
-def test_a_model_that_never_ends_is_made_to_end_by_the_reference(tmp_path):
+def test_a_model_that_never_ends_is_made_to_end_by_the_reference(tmp_path, caplog):
     given = small()
     given.model.head.bias.data[given.tokenizer.eos_id] = -30.0
     fast, reference = pair(tmp_path, given)
-    [found] = fast.translate("two dog plays", SHORT)
-    assert reference.asked == ["two dog plays"]
+    with caplog.at_level("INFO"):
+        [found] = fast.translate("two dog plays", SHORT)
+        fast.translate(["two dog plays", "two cat"], SHORT)
+    assert reference.asked[:1] == ["two dog plays"]
     assert found == reference.translator.translate("two dog plays", SHORT)[0]
+    reason = "candidate translations as long as allowed, where ctranslate2 would cut them; the torch engine translated"
+    assert caplog.messages == [f"1 text has {reason} it", f"2 texts have {reason} them"]
 
 
 @pytest.mark.parametrize("scores", ["total", "tokens"])
@@ -141,11 +145,15 @@ def test_without_a_reference_the_best_unfinished_one_counts(tmp_path):
     del fast
 
 
-def test_a_source_beyond_the_table_of_positions_is_handed_over(tmp_path):
+def test_a_source_beyond_the_table_of_positions_is_handed_over(tmp_path, caplog):
     fast, reference = pair(tmp_path, small(position=PositionConfig(kind="sinusoidal")))
     long = "dog " * 1100
     config = replace(SHORT, beam=1, max_source=2000, max_ratio=0.001, max_extra=3)
-    [found, short] = fast.translate([long, "two cat"], config)
+    with caplog.at_level("INFO"):
+        [found, short] = fast.translate([long, "two cat"], config)
+    assert caplog.messages == [
+        "1 text is longer than ctranslate2 reads with this model; the torch engine translated it"
+    ]
     assert reference.asked[0] == long
     assert found == reference.translator.translate(long, config)[0]
     assert short.ids == reference.translator.translate("two cat", config)[0].ids

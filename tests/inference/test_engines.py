@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from clearformer.folder import bundle
-from clearformer.folder.bundle import Markers
 from clearformer.folder.description import read_description
+from clearformer.folder.preprocessing import Markers
 from clearformer.foundation import storage
 from clearformer.inference import engines
 from clearformer.inference.ctranslate2 import CTranslate2Translator

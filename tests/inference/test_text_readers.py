@@ -51,5 +51,7 @@ def test_vectors_have_length_one_and_equal_texts_meet(tmp_path):
 
 def test_an_empty_text_and_another_head_are_refused(tmp_path):
     made = opened(tmp_path, HeadConfig(kind="states", pooler=True), "BertModel")
-    with pytest.raises(ValueError, match="head is for states, not for class"):
+    with pytest.raises(
+        ValueError, match="an encoder that embeds texts, not one that classifies texts; use `clearformer embed`"
+    ):
         Classifier(made)

@@ -11,6 +11,7 @@ from clearformer.decoding.penalty import Average
 from clearformer.decoding.rules import Rules
 from clearformer.decoding.stop import FullBeam
 from clearformer.folder.bundle import Bundle
+from clearformer.folder.preprocessing import Preprocessing
 from clearformer.inference.steppers import pad_sources
 from clearformer.inference.translation_settings import DecodingConfig
 from clearformer.inference.translator import Translator, beam_config
@@ -35,7 +36,7 @@ def make(**changes):
     tokenizer = train_from(TokenizerConfig(kind="bpe", vocab_size=320, min_frequency=1), texts(200))
     sizes = {"vocab_size": tokenizer.vocab_size, "dim": 64, "hidden_dim": 64, "layers": 1, "heads": 2, "init_std": 0.3}
     config = transformer(**sizes | changes)
-    return Translator(Bundle(config=config, model=build(config), tokenizer=tokenizer))
+    return Translator(Bundle(config=config, model=build(config), preprocessing=Preprocessing(tokenizer=tokenizer)))
 
 
 @pytest.fixture(scope="module")
@@ -68,13 +69,13 @@ def test_neither_batch_size_nor_order_changes_a_bit(translator, threads, beam):
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_the_swift_path_says_what_the_readable_one_says(translator, beam):
+def test_the_fast_path_says_what_the_readable_one_says(translator, beam):
     """Whoever traces gets the readable path, and with it the same translations within rounding."""
     config = replace(SHORT, beam=beam, nbest=beam)
-    swift = translator.alternatives(texts(30), config)
+    fast = translator.alternatives(texts(30), config)
     with trace(translator, only=["nothing of interest"]):
         readable = translator.alternatives(texts(30), config)
-    for one, other in zip(swift, readable, strict=True):
+    for one, other in zip(fast, readable, strict=True):
         assert [found.ids for found in one] == [found.ids for found in other]
         for found, expected in zip(one, other, strict=True):
             assert found.token_log_probs == pytest.approx(expected.token_log_probs, abs=1e-4)

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from clearformer.api import load
-from clearformer.folder.bundle import Bundle, Markers, save
+from clearformer.folder.bundle import Bundle, save
+from clearformer.folder.preprocessing import Markers
 from clearformer.inference.engines import open_translator
 from clearformer.inference.translation_settings import DecodingConfig
 from clearformer.inference.translator import Translator

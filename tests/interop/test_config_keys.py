@@ -22,14 +22,14 @@ def test_what_is_no_size_is_refused(value):
 def test_a_key_that_nobody_asked_for_may_change_the_mathematics():
     keys = Keys({"model_type": "bert", "hidden_size": 8, "rope_twist": 3, "torch_dtype": "float16"})
     keys.size("hidden_size")
-    with pytest.raises(ValueError, match="rope_twist, which this reader of bert does not know"):
+    with pytest.raises(ValueError, match="rope_twist, which the reader for bert does not know"):
         keys.finish()
 
 
 def test_what_the_file_leaves_open_is_written_down():
-    keys = Keys({"activation": "gelu"})
-    assert keys.choice("activation", {"gelu": "gelu", "relu": "relu"}, "relu") == "gelu"
-    assert keys.number("eps", 1e-12) == 1e-12
+    keys = Keys({"activation": "gelu"}, defaults={"activation": "relu", "eps": 1e-12})
+    assert keys.choice("activation", {"gelu": "gelu", "relu": "relu"}) == "gelu"
+    assert keys.number("eps") == 1e-12
     assert keys.assumed == {"eps": 1e-12}
 
 
@@ -52,10 +52,10 @@ def test_a_switch_that_no_model_here_has_must_be_off():
 def test_rates(rate, fine):
     keys = Keys({"dropout": rate})
     if fine:
-        assert keys.rate("dropout", 0.1) == rate
+        assert keys.rate("dropout") == rate
         return
     with pytest.raises(ValueError, match="dropout"):
-        keys.rate("dropout", 0.1)
+        keys.rate("dropout")
 
 
 def test_classes_are_named_in_the_order_of_their_numbers():

@@ -84,7 +84,7 @@ HOSTILE = {
     ),
     "a second name that is taken": (model_bin(ONE, tail=struct.pack("<I", 1) + text("a") + text("a")), "calls a also"),
     "four billion second names": (model_bin(ONE, tail=struct.pack("<I", 0xFFFFFFFF)), "4,294,967,295 second names"),
-    "bytes behind the end": (model_bin(ONE) + b"more", "has 4 bytes behind its end"),
+    "bytes behind the end": (model_bin(ONE) + b"more", "has 4 bytes after its end"),
 }  # fmt: skip
 
 

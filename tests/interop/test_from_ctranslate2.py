@@ -20,7 +20,7 @@ from tokenizers import models
 from clearformer.decoding.greedy import greedy
 from clearformer.decoding.rules import Rules
 from clearformer.folder import bundle
-from clearformer.folder.bundle import Markers
+from clearformer.folder.preprocessing import Markers
 from clearformer.inference.steppers import Seq2SeqStepper, SourceBatch
 from clearformer.inference.translator import Translator
 from clearformer.interop import from_ctranslate2
@@ -194,7 +194,7 @@ def test_whisper_hears_what_the_engine_hears(spoken):
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        (model_bin(kind="Wav2Vec2Spec"), "holds a Wav2Vec2Spec; read here are TransformerSpec and"),
+        (model_bin(kind="Wav2Vec2Spec"), "holds a Wav2Vec2Spec; supported are TransformerSpec and"),
         (model_bin(array("a", (2,), bytes(8))), "has no matrix encoder/embeddings_0/weight"),
     ],
 )
@@ -238,10 +238,10 @@ def fact(name: str, value: int, code: str = "b", kind: int = 1) -> bytes:
 @pytest.mark.parametrize(
     ("name", "old", "new", "sentence"),
     [
-        ("decoder/alibi", 0, 1, r"decoder/alibi is 1, and only 0 is known here"),
+        ("decoder/alibi", 0, 1, r"decoder/alibi is 1, and only 0 is supported"),
         ("encoder/activation", 0, 6, r"decoder/activation is 0, and only 6"),
-        ("decoder/pre_norm", 0, 1, r"decoder/pre_norm is 1, and only 0 is known here"),
-        ("decoder/start_from_zero_embedding", 0, 1, "only 0 is known here"),
+        ("decoder/pre_norm", 0, 1, r"decoder/pre_norm is 1, and only 0 is supported"),
+        ("decoder/start_from_zero_embedding", 0, 1, "only 0 is supported"),
     ],
 )
 def test_a_setting_that_no_model_here_has_is_refused_by_name(name, old, new, sentence, whole, tmp_path):
@@ -252,7 +252,7 @@ def test_a_setting_that_no_model_here_has_is_refused_by_name(name, old, new, sen
 
 def test_an_unknown_setting_is_not_guessed_at(whole, tmp_path):
     folder = changed(whole, tmp_path, text("decoder/scale_alibi"), text("decoder/scale_other"))
-    with pytest.raises(ValueError, match="has decoder/scale_other, which is not known here and may change the numbers"):
+    with pytest.raises(ValueError, match="has decoder/scale_other, which is not known here and may change the result"):
         from_ctranslate2.read(folder)
 
 

@@ -245,10 +245,10 @@ HOSTILE = {
     "an older version": (header(version=1), "is of version 1 of GGUF"),
     "2^64 tensors": (header(tensors=2**64 - 1), "says that it holds 18,446,744,073,709,551,615 tensors"),
     "2^62 facts": (header(facts=2**62), "says that it holds 4,611,686,018,427,387,904 facts"),
-    "a name longer than the file": (header(struct.pack("<Q", 2**40) + bytes(30), facts=1), "1,099,511,627,776 letters"),
+    "a name beyond the file": (header(struct.pack("<Q", 2**40) + bytes(30), facts=1), "1,099,511,627,776 characters"),
     "a name that is not text": (header(struct.pack("<Q", 2) + b"\xff\xfe" + bytes(20), facts=1), "is not text"),
     "a fact of an unknown kind": (header(fact("a", 99, bytes(20)), facts=1), "a is of the unknown kind 99"),
-    "a fact twice": (header(LLAMA, LLAMA, facts=2), "says general.architecture twice"),
+    "a fact twice": (header(LLAMA, LLAMA, facts=2), "has general.architecture twice"),
     "a list of 2^60 numbers": (
         header(fact("a", 9, struct.pack("<IQ", 4, 2**60) + bytes(20)), facts=1), "numbers of a, more than it has room",
     ),
@@ -299,7 +299,7 @@ def test_a_hostile_file_is_refused_in_a_sentence_at_once(name, tmp_path):
         ({"changes": {"add_rope_scaling_type": package.RopeScalingType.YARN}}, "'yarn', and only 'none' is supported"),
         (
             {"changes": {"add_sliding_window": 4}},
-            "has attention.sliding_window, which this reader of gguf does not know",
+            "has attention.sliding_window, which the reader for gguf does not know",
         ),
         ({"drop": ("blk.1.ffn_up.weight",)}, r"lack blk\.1\.ffn_up\.weight"),
         ({"drop": ("token_embd.weight",)}, r"has no matrix token_embd\.weight"),

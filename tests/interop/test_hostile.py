@@ -13,10 +13,12 @@ import zipfile
 import numpy as np
 import pytest
 import torch
+import transformers as hf
 from safetensors.torch import load_file, save_file
 
 from clearformer.interop.importer import import_checkpoint
 from interop.folders import bert_folder, edit_json, gpt2_folder
+from interop.references import LLAMA, reference
 
 WHOLE, INDEX = "model.safetensors", "model.safetensors.index.json"
 
@@ -118,8 +120,53 @@ def reshaped(values):
     values["pooler.dense.weight"] = torch.zeros(16, 17)
 
 
-def huge_id(definition):
-    definition["added_tokens"][0]["id"] = 2**40
+def id_of(number):
+    return lambda definition: definition["added_tokens"][0].update(id=number)
+
+
+def pipe(name):
+    def spoil(folder):
+        (folder / name).unlink(missing_ok=True)
+        os.mkfifo(folder / name)
+
+    return spoil
+
+
+def link(name, target):
+    def spoil(folder):
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(target)
+
+    return spoil
+
+
+def sparse(name, size):
+    def spoil(folder):
+        with (folder / name).open("wb") as file:
+            file.truncate(size)
+
+    return spoil
+
+
+def replacements(count):
+    """A letter becomes ten of itself, and so does each of those, and so on."""
+    one = {"type": "Replace", "pattern": {"String": "z"}, "content": "z" * 10}
+    return lambda definition: definition.update(normalizer={"type": "Sequence", "normalizers": [one] * count})
+
+
+def llama(**changes):
+    """Instead of BERT, a Llama with something wrong in its configuration."""
+
+    def spoil(folder):
+        theirs = reference("LlamaForCausalLM", hf.LlamaConfig(**LLAMA))
+        theirs.save_pretrained(folder)
+        edit_json(folder / "config.json", lambda plain: plain.update(changes))
+
+    return spoil
+
+
+def rope(**values):
+    return llama(rope_parameters={"rope_type": "default", "rope_theta": 10_000.0} | values)
 
 
 CASES = {
@@ -128,9 +175,9 @@ CASES = {
     "config is no object": (raw("config.json", b"[1, 2]"), "must hold a JSON object"),
     "config is not UTF-8": (raw("config.json", b'{"a": "\xff"}'), "is not valid JSON"),
     "config nested too deep": (raw("config.json", b"[" * 100_000), "is not valid JSON"),
-    "config asks for remote code": (config(auto_map={"AutoModel": "evil.Model"}), "never runs anybody's code"),
+    "config asks for remote code": (config(auto_map={"AutoModel": "evil.Model"}), "never runs code from a folder"),
     "config is quantised": (config(quantization_config={"bits": 4}), "quantization_config"),
-    "unknown family": (config(model_type="os.system"), "'os.system' is not a family"),
+    "unknown family": (config(model_type="os.system"), "'os.system' is not a known family"),
     "unknown head": (config(architectures=["BertForEvil"]), "BertForEvil"),
     "unknown key": (config(attention_sinks=4), "attention_sinks"),
     "a size that is missing": (config(hidden_size=None), "no hidden_size"),
@@ -170,7 +217,7 @@ CASES = {
         index(lambda names: dict.fromkeys(names[1:], "model-00001-of-00001.safetensors")),
         "do not agree on",
     ),
-    "zip bomb": (arrays(bomb), "unfolds to"),
+    "zip bomb": (arrays(bomb), "decompresses to"),
     "arrays of objects": (arrays(objects), "Python objects"),
     "an array shorter than it says": (arrays(lying_header), "shorter than its header says"),
     "an archive that is none": (arrays(lambda path: path.write_bytes(b"PK\x03\x04 no")), "cannot be read"),
@@ -197,20 +244,47 @@ CASES = {
                 pre_tokenizer={"type": "Split", "pattern": {"Regex": "("}, "behavior": "Isolated", "invert": False}
             )
         ),
-        "does not take it",
+        "refuses it",
     ),
     "tokenizer with more words than the model": (
         tokenizer(lambda t: t["model"]["vocab"].update({f"w{n}": 20 + n for n in range(9)})),
         "they do not belong together",
     ),
-    "tokenizer with an enormous id": (tokenizer(huge_id), "tokenizer.json cannot be used|do not belong together"),
+    "tokenizer with an enormous id": (tokenizer(id_of(2**40)), "a token has the id 1099511627776"),
+    "tokenizer with an id of gigabytes": (tokenizer(id_of(2**31)), "a token has the id 2147483648"),
+    "tokenizer with a negative id": (tokenizer(lambda t: t["model"]["vocab"].update(two=-1)), "a token has the id -1"),
+    "tokenizer that makes gigabytes of a word": (tokenizer(replacements(10)), r"1e\+10 times as long"),
+    "config is a pipe": (pipe("config.json"), r"config\.json is a pipe, not a file"),
+    "config is an endless device": (link("config.json", "/dev/zero"), r"config\.json is a device, not a file"),
+    "config is a folder": (lambda f: [(f / "config.json").unlink(), (f / "config.json").mkdir()], "is a folder, not"),
+    "config larger than memory": (sparse("config.json", 1 << 40), "more than the 67,108,864 that such a file"),
+    "weights are a pipe": (pipe(WHOLE), r"model\.safetensors is a pipe"),
+    "more weights are a pipe": (pipe("other.safetensors"), r"other\.safetensors is a pipe"),
+    "tokenizer is a pipe": (pipe("tokenizer.json"), r"tokenizer\.json is a pipe"),
+    "tokenizer is an endless device": (link("tokenizer.json", "/dev/zero"), r"tokenizer\.json is a device"),
+    "what only transformers would read is a pipe": (pipe("added_tokens.json"), r"added_tokens\.json is a pipe"),
+    "a number of 100,000 digits": (raw("config.json", b'{"a": ' + b"9" * 100_000 + b"}"), "more than 4,300 digits"),
+    "a number of 400 digits": (config(layer_norm_eps=10**400), "layer_norm_eps must be a number, not 1000"),
+    "a negative epsilon": (config(layer_norm_eps=-1e-5), "layer_norm_eps must not be negative, but is -1e-05"),
+    "an epsilon that is nan": (
+        config(layer_norm_eps=float("nan")),
+        "layer_norm_eps must be a number, not nan",
+    ),
+    "no angle": (rope(rope_theta=0), "rope_theta must be above 0, not 0"),
+    "a negative angle": (rope(rope_theta=-10_000.0), "rope_theta must be above 0, not -10000.0"),
+    "an angle that is not a number": (rope(rope_theta=float("nan")), "rope_theta must be a number, not nan"),
+    "an angle that is text": (rope(rope_theta="x"), "rope_theta must be a number, not 'x'"),
+    "an old angle that is text": (llama(rope_theta="x", rope_parameters=None), "rope_theta must be a number, not 'x'"),
+    "an old angle that is none": (llama(rope_theta=0, rope_parameters=None), "rope_theta must be above 0, not 0"),
+    "a stretch of nothing": (rope(rope_type="linear", factor=0.0), "factor of a linear scaling .* must be above 0"),
+    "a stretch that is a word": (rope(rope_type="linear", factor="x"), "factor of a linear scaling .* not 'x'"),
     "tokenizer with a poisoned normaliser": (
         tokenizer(lambda t: t.update(normalizer={"type": "Precompiled", "precompiled_charsmap": "AAAA"})),
-        "does not take it",
+        "refuses it",
     ),
     "tokenizer that asks for code": (
         raw("tokenizer_config.json", b'{"auto_map": {"AutoTokenizer": ["evil.T", null]}}'),
-        "auto_map asks for code",
+        "auto_map asks to run its own code",
     ),
     "labels that are no names": (config(id2label={"x": "y"}, architectures=["BertForTokenClassification"]), "id2label"),
 }

@@ -1,8 +1,11 @@
 """From a published folder to ours: whole or not at all, with what was assumed and left aside written down."""
 
+from dataclasses import replace
+
 import pytest
 
 from clearformer.folder import bundle
+from clearformer.interop.hf import bert
 from clearformer.interop.importer import import_checkpoint, read_checkpoint
 from interop.folders import bert_folder, edit_json, gpt2_folder
 
@@ -38,3 +41,16 @@ def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "model.txt").write_text("hello")
     with pytest.raises(ValueError, match=r"model\.txt is not a folder"):
         read_checkpoint(tmp_path / "model.txt")
+
+
+def test_a_model_that_does_not_agree_is_not_written(tmp_path, monkeypatch):
+    """The folder is good and our reading of it is spoilt, as by a mistake in a family's file."""
+    bert_folder(tmp_path / "published")
+    right = bert.read_config
+    monkeypatch.setattr(bert, "read_config", lambda keys: replace(right(keys), activation="relu"))
+    with pytest.raises(
+        ValueError, match=r"is not the published one: encoder\.layers\.0\.output differs by .*"
+    ) as caught:
+        import_checkpoint(tmp_path / "published", tmp_path / "ours")
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "ours").exists()

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from clearformer.interop.renaming import RenamingTable, Rule, bring, check, give, link, pairs, under
+from clearformer.interop.renaming import RenamingTable, Rule, bring, check, give, link, make, pairs, under
 
 RULES = [
     *pairs({"front.embed": "wte", "norm": "ln_f"}),
@@ -117,3 +117,9 @@ def test_whole_numbers_are_no_weights(weights):
     theirs = give(links, weights) | {"ln_f.weight": torch.ones(4, dtype=torch.int8)}
     with pytest.raises(ValueError, match="quantised"):
         bring(links, RenamingTable(RULES), shapes(weights), Shelf(theirs))
+
+
+def test_what_follows_from_the_configuration_is_made_where_the_file_must_have_it():
+    table = RenamingTable([], fixed={"waves": torch.zeros, "mask": torch.ones}, made={"waves": (3, 2)})
+    assert make(table).keys() == {"waves"}
+    assert torch.equal(make(table)["waves"], torch.zeros(3, 2))

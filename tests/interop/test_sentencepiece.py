@@ -47,7 +47,7 @@ def test_every_piece_with_its_score(tmp_path):
         (b"\xff" * 12, "more than ten bytes"),
         (b"\x0b\x00", "unknown kind 3"),
         (b"\x0a\x03\x0a\x01\xff", "is not a SentencePiece model"),
-        (b"\x0a\x03\x0a\x01a\x12\x02\x18\x04", "algorithm of number 4"),
+        (b"\x0a\x03\x0a\x01a\x12\x02\x18\x04", "uses algorithm 4"),
     ],
 )
 def test_broken_files(data, message, tmp_path):

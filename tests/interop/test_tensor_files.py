@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from clearformer.interop.tensor_files import aligned, open_weights, read_json
+from clearformer.interop.tensor_files import aligned, open_weights
 
 NUMBERS = {"a.weight": torch.arange(6.0).view(2, 3), "a.bias": torch.ones(2), "norm.gamma": torch.full((3,), 2.0)}
 
@@ -75,7 +75,7 @@ def test_an_array_of_objects_is_never_unpickled(tmp_path):
 def test_an_archive_that_unfolds_is_no_file_of_weights(tmp_path):
     with zipfile.ZipFile(tmp_path / "weights.npz", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("bomb.npy", bytes(50_000_000))
-    with pytest.raises(ValueError, match="which weights do not"), open_weights(tmp_path):
+    with pytest.raises(ValueError, match="which weights never do"), open_weights(tmp_path):
         pass
 
 
@@ -85,12 +85,3 @@ def test_old_spellings_and_left_out_prefixes_are_found(tmp_path):
         lying = aligned(store, {"bert.a.weight", "bert.a.bias", "bert.norm.weight"}, "bert.")
         assert set(lying.shapes) == {"bert.a.weight", "bert.a.bias", "bert.norm.weight"}
         assert torch.equal(lying.read("bert.norm.weight"), NUMBERS["norm.gamma"])
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"), [("[1]", "JSON object"), ("{", "not valid JSON"), ("[" * 100_000, "JSON")]
-)
-def test_json_that_is_none(tmp_path, text, sentence):
-    (tmp_path / "config.json").write_text(text)
-    with pytest.raises(ValueError, match=sentence):
-        read_json(tmp_path / "config.json")

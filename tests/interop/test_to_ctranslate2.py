@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from clearformer.folder import bundle
-from clearformer.folder.description import fingerprint, read_description
+from clearformer.folder.description import open_folder
 from clearformer.foundation import storage
 from clearformer.inference.translation_settings import DecodingConfig
 from clearformer.inference.translator import Translator
@@ -128,15 +128,15 @@ REFUSED = {
     "its shape is encoder": families.bert(**SIZES),
     "it reads sound, not tokens": families.whisper(**SIZES),
     "its norm is batch": transformer(norm=NormConfig(kind="batch")),
-    "its stacks do not end as": transformer(norm=NormConfig(place="post", final=True)),
+    "its final norms are not where": transformer(norm=NormConfig(place="post", final=True)),
     "its positions are alibi": transformer(position=at("alibi")),
     "its positions are shaw": transformer(position=at("shaw")),
     "its positions are relative": transformer(position=at("relative")),
     "its decoder looks back through a window": transformer(attention=AttentionConfig(heads=4, window=8)),
     "its embeddings are narrower": transformer(embedding=EmbeddingConfig(dim=16), head=HeadConfig(transform=True)),
     "its tokens have types": transformer(embedding=EmbeddingConfig(types=2)),
-    "its output has a layer of its own": transformer(head=HeadConfig(transform=True)),
-    "do not go together": transformer(decoder_position=at("rotary")),
+    "its output has an extra layer": transformer(head=HeadConfig(transform=True)),
+    "position schemes that cannot be combined": transformer(decoder_position=at("rotary")),
 }
 
 
@@ -159,14 +159,14 @@ USED_OR_REFUSED = {
     "shape", "vocab_size", "target_vocab_size", "dim", "layers", "decoder_layers", "max_len", "activation", "gated",
     "share_layers", "attention.heads", "attention.kv_heads", "attention.head_dim", "attention.scale",
     "attention.window", "norm.kind", "norm.place", "norm.eps", "norm.final", "embedding.dim", "embedding.scale",
-    "embedding.types", "embedding.norm", "front.kind", "head.bias", "head.transform", "head.shrink",
+    "embedding.types", "embedding.norm", "front.kind", "head.kind", "head.bias", "head.transform", "head.shrink",
     *(f"position.{name}" for name in ("kind", "base", "offset", "pairs", "scaling", "factor", "max_distance")),
 }  # fmt: skip
 READ_FROM_THE_WEIGHTS = {
     "hidden_dim", "bias", "attention.bias", "attention.key_bias", "embedding.tie", "position.buckets",
 }  # fmt: skip
 NO_SAY = {
-    "family", "init_std", "kernel", "bottleneck", "attention.cross", "head.kind", "head.labels", "head.pool",
+    "family", "init_std", "kernel", "bottleneck", "attention.cross", "head.labels", "head.queries", "head.pool",
     "head.pooler", "head.pooler_activation", "head.class_bias", "head.dropout",
     *(f"dropout.{field.name}" for field in fields(DropoutConfig)),
     *(f"front.{name}" for name in ("picture", "patch", "channels", "mels")),
@@ -208,7 +208,7 @@ def test_fewer_bits_stay_near(quantization, tolerance, made):
     [target] = TOKENIZER.ids(["the cat"], add_special=False)
     [found] = log_probs(folder, [source], [target], compute_type="float32")  # what was kept, not what a CPU can do
     assert found == pytest.approx(translator.score("two dog plays", "the cat"), abs=tolerance)
-    assert read_description(folder)["ctranslate2"]["quantization"] == quantization
+    assert storage.read_json(folder / "config.json")["ctranslate2"]["quantization"] == quantization
 
 
 def test_eight_bits_are_a_quarter_of_the_weights(tmp_path):
@@ -238,7 +238,7 @@ def test_half_precision_weights_are_read_too(tmp_path):
 
 def test_the_folder_is_ours_and_theirs(made):
     _, folder = made(transformer())
-    described = read_description(folder)
+    described = storage.read_json(folder / "config.json")
     storage.verify(folder)
     assert described["model"]["dim"] == 32
     assert described["eos_token"] == "<eos>"
@@ -250,7 +250,10 @@ def test_the_folder_is_ours_and_theirs(made):
 def test_a_conversion_knows_what_it_was_made_from(tmp_path):
     bundle.save(small(), tmp_path / "model")
     to_ctranslate2.convert(tmp_path / "model", tmp_path / "fast")
-    assert read_description(tmp_path / "fast")["ctranslate2"]["made_from"] == fingerprint(tmp_path / "model")
+    assert (
+        storage.read_json(tmp_path / "fast" / "config.json")["ctranslate2"]["made_from"]
+        == open_folder(tmp_path / "model").fingerprint
+    )
 
 
 def test_weights_that_nobody_asked_for_are_named(tmp_path):

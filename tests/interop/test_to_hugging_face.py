@@ -11,6 +11,7 @@ from clearformer.decoding.dialects import hugging_face
 from clearformer.decoding.rules import Rules
 from clearformer.folder import bundle
 from clearformer.folder.description import find_model
+from clearformer.folder.preprocessing import Preprocessing
 from clearformer.inference.steppers import Seq2SeqStepper, pad_sources
 from clearformer.inference.translation_settings import DecodingConfig
 from clearformer.inference.translator import Translator
@@ -37,7 +38,9 @@ def translator(folder, tokenizer, **choices):
     """A model of the 2017 paper as our recipes make it."""
     torch.manual_seed(5)
     config = FAMILIES["transformer"](vocab_size=tokenizer.vocab_size, **SIZES | {"max_len": 128} | choices)
-    bundle.save(bundle.Bundle(config=config, model=model_of(config), tokenizer=tokenizer), folder)
+    bundle.save(
+        bundle.Bundle(config=config, model=model_of(config), preprocessing=Preprocessing(tokenizer=tokenizer)), folder
+    )
     return Translator(bundle.load(folder))
 
 
@@ -69,7 +72,8 @@ def their_beams(theirs, batch):
 def test_a_translator_opens_there(place, opened_as, tmp_path, tokenizer):
     ours = translator(tmp_path / "ours", tokenizer, norm=NormConfig(place=place))
     export(tmp_path / "ours", tmp_path / "theirs")
-    theirs = hf.AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "theirs")
+    theirs, report = hf.AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "theirs", output_loading_info=True)
+    assert not any(report.values()), f"nothing is newly initialised: {report}"
     assert type(theirs).__name__ == opened_as
     sources = ours.encode(SENTENCES, DecodingConfig())
     batch = hf.AutoTokenizer.from_pretrained(tmp_path / "theirs")(
@@ -148,7 +152,9 @@ def test_pictures_open_there(tmp_path):
         head=HeadConfig(kind="class", labels=2),
     )
     model = model_of(config)
-    bundle.save(bundle.Bundle(config=config, model=model, labels=("cat", "dog")), tmp_path / "ours")
+    bundle.save(
+        bundle.Bundle(config=config, model=model, preprocessing=Preprocessing(labels=("cat", "dog"))), tmp_path / "ours"
+    )
     export(tmp_path / "ours", tmp_path / "theirs")
     theirs = hf.AutoModelForImageClassification.from_pretrained(tmp_path / "theirs")
     assert theirs.config.id2label == {0: "cat", 1: "dog"}

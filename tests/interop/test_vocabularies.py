@@ -119,7 +119,7 @@ def test_a_folder_without_vocabulary_says_so(tmp_path):
 
 def test_pieces_that_are_numbered_otherwise_are_refused(tmp_path):
     train(tmp_path / "sentencepiece.bpe.model")
-    with pytest.raises(ValueError, match="roberta numbers its pieces otherwise"):
+    with pytest.raises(ValueError, match="roberta assigns other ids to its pieces"):
         texts_of(tmp_path, "roberta")
 
 

@@ -31,6 +31,10 @@ SIZES: dict[str, Any] = {
 PECULIAR: dict[str, dict[str, Any]] = {
     "albert": {"embedding": EmbeddingConfig(dim=16, types=2, norm=True)},
     "vit": {"front": FrontConfig(kind="patches", picture=8, patch=4), "head": HeadConfig(kind="class", labels=5)},
+    "detr": {
+        "front": FrontConfig(kind="patches", picture=8, patch=4),
+        "head": HeadConfig(kind="boxes", labels=5, queries=6),
+    },
     "whisper": {"front": FrontConfig(kind="sound", mels=MELS)},
     "llama": {"kv_heads": 2},
 }

@@ -23,7 +23,7 @@ def places(queries=T, keys=S, mask=None):
 def test_shapes():
     x, memory = torch.randn(B, T, D), torch.randn(B, S, 12)
     assert Attention(D, heads=H)(x, places(T, T)).shape == (B, T, D)
-    assert Attention(D, heads=H, context_dim=12)(x, places(), context=memory).shape == (B, T, D)
+    assert Attention(D, heads=H, source_dim=12)(x, places(), source=memory).shape == (B, T, D)
     q, k, v = torch.randn(B, H, T, 8), torch.randn(B, 2, S, 8), torch.randn(B, 2, S, 6)
     for kernel in (attend, attend_fused, Additive(8)):
         assert kernel(q, k, v).shape == (B, H, T, 6)
@@ -115,13 +115,13 @@ SCHEMES = {
 }
 
 
-def run(layer, kernel, x, mask, context):
-    """Output and every gradient with the same dropout mask: the seed is fixed. A view serves one forward pass."""
+def run(layer, kernel, x, mask, source):
+    """Output and every gradient with the same dropout mask: the seed is fixed. A context serves one forward pass."""
     layer.kernel = kernel
-    inputs = [x.clone().requires_grad_(), None if context is None else context.clone().requires_grad_()]
+    inputs = [x.clone().requires_grad_(), None if source is None else source.clone().requires_grad_()]
     torch.manual_seed(0)
-    view = places(T, T if context is None else S, mask)
-    output = layer(inputs[0], view, context=inputs[1])
+    context = places(T, T if source is None else S, mask)
+    output = layer(inputs[0], context, source=inputs[1])
     wanted = [*layer.parameters(), *(tensor for tensor in inputs if tensor is not None)]
     gradients = torch.autograd.grad((output * torch.linspace(-1, 1, output.numel()).view_as(output)).sum(), wanted)
     return output, *gradients
@@ -139,8 +139,8 @@ def test_the_readable_and_the_fused_path_are_equal(mask, scheme, kv_heads):
         layer = Attention(D, heads=heads, dropout=dropout, position=SCHEMES[scheme]()).train(training)
         for parameter in layer.parameters():
             torch.nn.init.normal_(parameter, std=D**-0.5)
-        x, context = torch.randn(B, T, D), torch.randn(B, S, D) if cross else None
-        given = x, MASKS[mask](T, S if cross else T), context
+        x, source = torch.randn(B, T, D), torch.randn(B, S, D) if cross else None
+        given = x, MASKS[mask](T, S if cross else T), source
         for fused, readable in zip(run(layer, attend_fused, *given), run(layer, attend, *given), strict=True):
             close(fused, readable, f"{value_dim=}, {cross=}, {dropout=}, {training=}")
             assert fused.isfinite().all()
@@ -207,8 +207,8 @@ def test_grouped_heads_are_repeated_heads(groups, scheme):
     for name in ("k_proj.weight", "k_proj.bias", "v_proj.weight", "v_proj.bias"):
         state[name] = state[name].unflatten(0, (groups, 8)).repeat_interleave(H // groups, dim=0).flatten(0, 1)
     full.load_state_dict(state)
-    x, view = torch.randn(B, T, D), places(T, T, masks.causal(T, T))
-    close(few(x, view), full(x, view))
+    x, context = torch.randn(B, T, D), places(T, T, masks.causal(T, T))
+    close(few(x, context), full(x, context))
 
 
 def test_share_repeats_each_group_for_its_heads():
@@ -220,7 +220,7 @@ def test_share_repeats_each_group_for_its_heads():
 def test_the_order_of_keys_is_invisible():
     """Without positions attention sees a set of keys, not a row."""
     layer, x, memory, order = Attention(D, heads=H), torch.randn(B, T, D), torch.randn(B, S, D), torch.randperm(S)
-    close(layer(x, places(), context=memory[:, order]), layer(x, places(), context=memory))
+    close(layer(x, places(), source=memory[:, order]), layer(x, places(), source=memory))
 
 
 def test_a_bias_on_keys_would_not_change_the_weights():

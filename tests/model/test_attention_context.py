@@ -44,16 +44,16 @@ def test_keep_is_boolean_and_lies_over_the_input():
 
 
 def test_distances_are_query_minus_key():
-    view = AttentionContext(torch.tensor([[4, 5]]), torch.tensor([[3, 4, 5]]))
-    assert view.distances().tolist() == [[[1, 0, -1], [2, 1, 0]]]
-    assert view.fresh is view.keys
+    context = AttentionContext(torch.tensor([[4, 5]]), torch.tensor([[3, 4, 5]]))
+    assert context.distances().tolist() == [[[1, 0, -1], [2, 1, 0]]]
+    assert context.fresh is context.keys
 
 
 def test_what_all_layers_share_is_computed_once():
-    view, computed = AttentionContext(torch.arange(2)[None], torch.arange(2)[None]), []
+    context, computed = AttentionContext(torch.arange(2)[None], torch.arange(2)[None]), []
     for _ in range(3):
-        assert view.once("a", lambda: computed.append(1) or "value") == "value"
-    view.once("b", lambda: computed.append(2))
+        assert context.once("a", lambda: computed.append(1) or "value") == "value"
+    context.once("b", lambda: computed.append(2))
     assert computed == [1, 2]
 
 
@@ -69,3 +69,14 @@ def test_memory_rows_are_chosen_together():
     assert chosen.states.flatten().tolist() == [2, 2, 1]
     assert chosen.keep.flatten().tolist() == [False, False, True]
     assert chosen.segments is None
+
+
+def test_memories_of_different_length_join_behind_padding():
+    one = Memory(torch.ones(1, 2, 1))
+    other = Memory(torch.ones(1, 3, 1), torch.tensor([[True, True, False]]))
+    joined = one.join(other)
+    assert joined.states.flatten(1).tolist() == [[1, 1, 0], [1, 1, 1]]
+    assert joined.keep.tolist() == [[True, True, False], [True, True, False]]
+    assert one.join(one).keep is None  # as long as each other and all real: nothing to hide
+    with pytest.raises(ValueError, match="packed rows are for training"):
+        one.join(Memory(torch.ones(1, 2, 1), segments=torch.zeros(1, 2, dtype=torch.long)))

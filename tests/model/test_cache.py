@@ -197,3 +197,44 @@ def test_an_empty_cache_can_be_chosen_from():
     assert len(cache.self_attn) == len(cache.cross_attn) == 2
     assert cache.positions is None
     assert cache.next_position() == 0
+
+
+def test_pasts_of_different_length_end_at_the_same_slot():
+    """What a row does not have is zeros, never whatever memory holds: a weight of 0 times nan is nan."""
+    caches = []
+    for value, length in ((1.0, 3), (2.0, 1)):
+        cache = GrowingCache(room=2)
+        cache.extend(lambda value=value, length=length: (torch.full((1, 1, length, 2), value),) * 2)
+        caches.append(cache)
+    joined = caches[0].join(caches[1], (1, 1), 3)
+    keys, values = joined.extend(lambda: (torch.full((2, 1, 1, 2), 9.0),) * 2)
+    assert keys[:, 0, :, 0].tolist() == [[1, 1, 1, 9], [0, 0, 2, 9]]
+    assert torch.equal(keys, values)
+
+
+def test_slots_that_nobody_looks_at_any_more_are_left_out():
+    """A row with a long past leaves, another joins: the cache is as long as the longest past that is still there."""
+    long, short = DecoderCache(0), DecoderCache(0)
+    long.place(torch.arange(6)[None], None)
+    short.place(torch.arange(2)[None], None)
+    joined = long.join(short, (1, 1))
+    assert joined.keep.int().tolist() == [[1] * 6, [0, 0, 0, 0, 1, 1]]
+    assert joined.next_position().flatten().tolist() == [6, 2]
+    left = joined.select(torch.tensor([1]))
+    again = left.join(DecoderCache(0), (1, 2))
+    assert again.positions.tolist() == [[0, 1], [0, 0], [0, 0]]
+    assert again.keep.tolist() == [[True, True], [False, False], [False, False]]
+    assert again.next_position().flatten().tolist() == [2, 0, 0]
+
+
+def test_two_empty_caches_make_an_empty_one():
+    joined = DecoderCache(2).join(DecoderCache(2), (1, 3))
+    assert joined.positions is None
+    assert joined.next_position() == 0
+    assert len(joined.self_attn) == len(joined.cross_attn) == 2
+
+
+def test_projected_sources_of_different_length_are_padded_on_the_right():
+    one, other = FixedCache((torch.ones(1, 1, 2, 1),) * 2), FixedCache((torch.ones(2, 1, 3, 1),) * 2)
+    keys, values = one.join(other).extend(lambda: pytest.fail("both are projected already"))
+    assert keys.flatten(1).tolist() == values.flatten(1).tolist() == [[1, 1, 0], [1, 1, 1], [1, 1, 1]]

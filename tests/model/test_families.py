@@ -54,6 +54,10 @@ NAMES = {
         encoder.layers.*.{{self_attn,ffn}}_residual.before.{{weight,bias}}
         encoder.norm.{{weight,bias}}  head.classify.{{weight,bias}}
     """,
+    "detr": f"""
+        encoder.front.class_token  encoder.front.patch_proj.{{weight,bias}}  decoder.front.queries.weight
+        {POST_ENCODER} {POST_DECODER} head.classify.{{weight,bias}}  head.locate.{{0,2,4}}.{{weight,bias}}
+    """,
     "gpt2": f"""
         decoder.front.{{embed,position.table}}.weight  decoder.norm.{{weight,bias}}  head.table
         decoder.layers.*.self_attn.{ATTENTION}  decoder.layers.*.{FFN}
@@ -140,7 +144,7 @@ def test_choices_of_the_papers():
         "gpt2",
     }
     assert those(lambda c: c.attention.scale is not None) == {"t5"}
-    assert those(lambda c: c.activation == "relu") == {"transformer", "t5", "transformer-xl"}
+    assert those(lambda c: c.activation == "relu") == {"transformer", "t5", "detr", "transformer-xl"}
     assert {c.position.kind for c in families.values()} >= set(KINDS) - {"none", "alibi", "shaw"}
 
 

@@ -44,7 +44,7 @@ def test_shapes():
         self_attn=Attention(D, heads=2), cross_attn=Attention(D, heads=2), ffn=FeedForward(D, 12), residual=residual
     )
     across = AttentionContext(torch.arange(T)[None], torch.arange(7)[None])
-    assert decoder(x, places(), memory=memory, memory_view=across).shape == (B, T, D)
+    assert decoder(x, places(), memory=memory, memory_context=across).shape == (B, T, D)
 
 
 # ---- norms ----------------------------------------------------------------------------------------------------------

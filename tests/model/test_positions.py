@@ -23,29 +23,29 @@ B, H, T, S, K = 2, 4, 5, 7, 8
 WAVES = [Sinusoidal, SplitSinusoidal, Tensor2TensorSinusoidal]
 
 
-def a_view():
+def a_context():
     """Queries that stand at the last places of the keys, rows that differ, as with left padding and a cache."""
     keys = torch.tensor([[0, 1, 2, 3, 4, 5, 6], [0, 0, 0, 1, 2, 3, 4]])
     return AttentionContext(keys[:, -T:], keys)
 
 
 def test_shapes():
-    view, q, k = a_view(), torch.randn(B, H, T, K), torch.randn(B, H, S, K)
+    context, q, k = a_context(), torch.randn(B, H, T, K), torch.randn(B, H, S, K)
     for scheme in (*(waves(16) for waves in WAVES), Learned(10, 16)):
-        assert scheme.embed(view.queries).shape == (B, T, 16)
-    assert Rotary(K).rotate_queries(q, view).shape == q.shape
-    assert Rotary(K).rotate_keys(k, view).shape == k.shape
+        assert scheme.embed(context.queries).shape == (B, T, 16)
+    assert Rotary(K).rotate_queries(q, context).shape == q.shape
+    assert Rotary(K).rotate_keys(k, context).shape == k.shape
     for scheme in (Alibi(H), Buckets(H), Shaw(K), Relative(16, heads=H, head_dim=K)):
-        assert torch.broadcast_shapes(scheme.bias(q, k, view).shape, (B, H, T, S)) == (B, H, T, S)
+        assert torch.broadcast_shapes(scheme.bias(q, k, context).shape, (B, H, T, S)) == (B, H, T, S)
 
 
 def test_what_a_scheme_does_not_override_does_nothing():
-    view, q = a_view(), torch.randn(B, H, T, K)
+    context, q = a_context(), torch.randn(B, H, T, K)
     scheme = NoPosition()
-    assert scheme.embed(view.queries) is None
-    assert scheme.bias(q, q, view) is None
-    assert scheme.rotate_queries(q, view) is q
-    assert scheme.rotate_keys(q, view) is q
+    assert scheme.embed(context.queries) is None
+    assert scheme.bias(q, q, context) is None
+    assert scheme.rotate_queries(q, context) is q
+    assert scheme.rotate_keys(q, context) is q
 
 
 # ---- waves ----------------------------------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ def test_rotary_scaling():
 
 
 def test_rotary_turns_only_what_is_new():
-    """With a cache the keys so far are turned already: the new ones take the positions in view.fresh."""
+    """With a cache the keys so far are turned already: the new ones take the positions in context.fresh."""
     keys, scheme, k = torch.arange(6)[None], Rotary(K), torch.randn(1, H, 6, K)
     whole = scheme.rotate_keys(k, AttentionContext(keys, keys))
     last = scheme.rotate_keys(k[:, :, 4:], AttentionContext(keys[:, 4:], keys, fresh=keys[:, 4:]))
@@ -182,7 +182,7 @@ def test_rotary_turns_only_what_is_new():
 
 
 def test_rotary_needs_pairs():
-    with pytest.raises(ValueError, match="the head width must be even, not 5"):
+    with pytest.raises(ValueError, match="head_dim must be even, not 5"):
         Rotary(5)
 
 
@@ -213,8 +213,8 @@ def test_alibi_slopes_of_any_number_of_heads(heads):
 
 
 def test_alibi_by_hand():
-    view = AttentionContext(torch.tensor([[2, 3]]), torch.tensor([[0, 1, 2, 3]]))
-    bias = Alibi(2).bias(torch.zeros(1, 2, 2, K), torch.zeros(1, 2, 4, K), view)
+    context = AttentionContext(torch.tensor([[2, 3]]), torch.tensor([[0, 1, 2, 3]]))
+    bias = Alibi(2).bias(torch.zeros(1, 2, 2, K), torch.zeros(1, 2, 4, K), context)
     distances = [[2, 1, 0, 1], [3, 2, 1, 0]]
     expected = [[[-slope * distance for distance in row] for row in distances] for slope in (1 / 16, 1 / 256)]
     assert bias[0].tolist() == expected
@@ -255,9 +255,9 @@ def test_buckets_by_the_definition(buckets, max_distance, bidirectional):
 
 
 def test_a_bucket_has_a_bias_for_each_head():
-    scheme, view = Buckets(H), a_view()
-    bias = scheme.bias(torch.zeros(B, H, T, K), torch.zeros(B, H, S, K), view)
-    query, key = view.queries[1, 3], view.keys[1, 2]
+    scheme, context = Buckets(H), a_context()
+    bias = scheme.bias(torch.zeros(B, H, T, K), torch.zeros(B, H, S, K), context)
+    query, key = context.queries[1, 3], context.keys[1, 2]
     torch.testing.assert_close(bias[1, :, 3, 2], scheme.table(scheme.bucket(query - key)))
 
 
@@ -266,22 +266,22 @@ def test_a_bucket_has_a_bias_for_each_head():
 
 def test_shaw_by_the_formula():
     """q·a(clip(distance)) / √K (Shaw et al., 2018, eq. 4)."""
-    scheme, view, q = Shaw(K, max_distance=2), a_view(), torch.randn(B, H, T, K)
-    bias = scheme.bias(q, torch.zeros(B, H, S, K), view)
+    scheme, context, q = Shaw(K, max_distance=2), a_context(), torch.randn(B, H, T, K)
+    bias = scheme.bias(q, torch.zeros(B, H, S, K), context)
     for b, t, s in ((0, 0, 0), (0, 4, 6), (1, 2, 4), (1, 0, 6)):
-        clipped = max(-2, min(2, int(view.queries[b, t] - view.keys[b, s])))
+        clipped = max(-2, min(2, int(context.queries[b, t] - context.keys[b, s])))
         torch.testing.assert_close(bias[b, :, t, s], q[b, :, t] @ scheme.table.weight[clipped + 2] / math.sqrt(K))
 
 
 @pytest.mark.parametrize("groups", [4, 2, 1])
 def test_relative_by_the_formula(groups):
     """(q·Wr + u·k + v·Wr) / √K, with R the wave of the distance: terms (b), (c) and (d) of Dai et al., 2019."""
-    scheme, view = Relative(16, heads=H, head_dim=K), a_view()
+    scheme, context = Relative(16, heads=H, head_dim=K), a_context()
     q, k = torch.randn(B, H, T, K), torch.randn(B, groups, S, K)
     u, v = (torch.nn.init.normal_(p) for p in (scheme.content_bias, scheme.distance_bias))
-    bias = scheme.bias(q, k, view)
+    bias = scheme.bias(q, k, context)
     for b, h, t, s in ((0, 0, 0, 0), (0, 3, 4, 6), (1, 2, 2, 4), (1, 1, 0, 6)):
-        distance = view.queries[b, t] - view.keys[b, s]
+        distance = context.queries[b, t] - context.keys[b, s]
         r = scheme.r_proj(SplitSinusoidal(16).embed(distance)).view(H, K)[h]
         expected = q[b, h, t] @ r + u[h] @ k[b, h * groups // H, s] + v[h] @ r
         torch.testing.assert_close(bias[b, h, t, s], expected / math.sqrt(K))

@@ -17,9 +17,9 @@ def test_segments_in_turn_equal_the_whole_text(kind, place):
     """The relative positions of the paper, and, since positions are explicit, every other scheme."""
     model = specimen("transformer-xl", kind, norm=NormConfig(place=place))
     text = torch.randint(VOCAB, (2, 12))
-    whole, recall = model(text), model.start_recall(LONG)
+    whole, past = model(text), model.start_segment_memory(LONG)
     for segment, expected in zip(text.split([4, 1, 5, 2], dim=1), whole.split([4, 1, 5, 2], dim=1), strict=True):
-        close(model(segment, recall=recall), expected)
+        close(model(segment, segment_memory=past), expected)
 
 
 @torch.no_grad()
@@ -27,9 +27,9 @@ def test_segments_in_turn_equal_the_whole_text(kind, place):
 def test_padding_in_a_segment_is_not_remembered_as_text(side):
     model, rows = specimen("transformer-xl"), sentences(9, 6, 3)
     tokens, keep = padded(rows, side, extra=1)
-    recall = model.start_recall(LONG)
+    past = model.start_segment_memory(LONG)
     parts = zip(tokens.split(5, dim=1), keep.split(5, dim=1), strict=True)
-    logits = torch.cat([model(part, keep=real, recall=recall) for part, real in parts], dim=1)
+    logits = torch.cat([model(part, keep=real, segment_memory=past) for part, real in parts], dim=1)
     close(logits[keep], torch.cat([model(row[None])[0] for row in rows]))
 
 
@@ -39,9 +39,9 @@ def test_a_short_memory_forgets():
     model = specimen("transformer-xl", layers=1)
 
     def after(text):
-        recall = model.start_recall(3)
-        model(text[:, :6], recall=recall)
-        return model(text[:, 6:], recall=recall)
+        past = model.start_segment_memory(3)
+        model(text[:, :6], segment_memory=past)
+        return model(text[:, 6:], segment_memory=past)
 
     text = torch.randint(VOCAB, (1, 8))
     far, near = text.clone(), text.clone()
@@ -56,17 +56,17 @@ def test_the_past_gets_no_gradient_but_its_projections_learn():
     model = specimen("transformer-xl", layers=1)
     first, second = torch.tensor([[1, 2, 3]]), torch.tensor([[4, 5]])
 
-    def gradients(recall):
+    def gradients(past):
         model.zero_grad(set_to_none=True)
-        if recall is not None:
-            model(first, recall=recall)
-        states = model.decoder(second, recall=recall)  # without the head, which touches every row of a tied table
+        if past is not None:
+            model(first, segment_memory=past)
+        states = model.decoder(second, segment_memory=past)  # without the head, which touches every row of a tied table
         states.square().sum().backward()
         return {
             name: parameter.grad.clone() for name, parameter in model.named_parameters() if parameter.grad is not None
         }
 
-    remembered, forgotten = gradients(model.start_recall(LONG)), gradients(None)
+    remembered, forgotten = gradients(model.start_segment_memory(LONG)), gradients(None)
     assert remembered["decoder.front.embed.weight"][[1, 2, 3]].abs().max() == 0
     assert remembered["decoder.front.embed.weight"][[4, 5]].abs().max() > 0
     for name in ("k_proj", "v_proj", "position.r_proj"):
@@ -75,14 +75,14 @@ def test_the_past_gets_no_gradient_but_its_projections_learn():
 
 
 def test_memory_is_detached_and_bounded():
-    recall, x = SegmentMemory(LAYERS, length=3), torch.randn(2, 5, 8, requires_grad=True)
-    assert recall.exchange(0, x) is None
-    past = recall.exchange(0, x)
+    segment_memory, x = SegmentMemory(LAYERS, length=3), torch.randn(2, 5, 8, requires_grad=True)
+    assert segment_memory.exchange(0, x) is None
+    past = segment_memory.exchange(0, x)
     assert not past.requires_grad
     torch.testing.assert_close(past, x[:, -3:], rtol=0, atol=0)
-    assert recall.exchange(1, x) is None  # every layer has a memory of its own
+    assert segment_memory.exchange(1, x) is None  # every layer has a memory of its own
 
 
 def test_a_memory_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="a memory of 0 tokens remembers nothing; give at least 1"):
-        specimen("transformer-xl").start_recall(0)
+    with pytest.raises(ValueError, match="a segment memory of 0 tokens is empty; give at least 1"):
+        specimen("transformer-xl").start_segment_memory(0)

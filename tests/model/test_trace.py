@@ -46,9 +46,9 @@ def test_a_fused_model_shows_its_weights_on_demand():
 def test_another_scorer_is_seen_as_itself():
     """Additive attention is shown with its own scores, not with dot products."""
     layer = Attention(DIM, heads=HEADS, kernel=Additive(DIM // HEADS))
-    x, view = torch.randn(1, 3, DIM), AttentionContext(torch.arange(3)[None], torch.arange(3)[None])
+    x, context = torch.randn(1, 3, DIM), AttentionContext(torch.arange(3)[None], torch.arange(3)[None])
     with trace(layer) as seen:
-        close(layer(x, view), seen["output"])
+        close(layer(x, context), seen["output"])
     pairs = seen["q"][:, :, :, None] + seen["k"][:, :, None]
     close(seen["scores"], pairs.tanh() @ layer.kernel.weight)
     close(seen["weights"], seen["scores"].softmax(dim=-1))

@@ -5,8 +5,8 @@ import torch
 from torch import nn
 
 from clearformer.model.build import build
-from clearformer.model.config import NormConfig
-from clearformer.model.families import transformer
+from clearformer.model.config import FrontConfig, NormConfig
+from clearformer.model.families import detr, transformer
 
 B, S, T, D, HEADS, LAYERS, VOCAB = 3, 7, 5, 32, 4, 3, 29
 
@@ -31,10 +31,12 @@ def copy_layer(ours, theirs, parts, norms, slot):
 
 
 @torch.no_grad()
-def twins(place):
+def twins(place, family=transformer, **choices):
     """Two models with the same random weights."""
     ours = build(
-        transformer(vocab_size=VOCAB, dim=D, hidden_dim=48, layers=LAYERS, heads=HEADS, norm=NormConfig(place=place))
+        family(
+            vocab_size=VOCAB, dim=D, hidden_dim=48, layers=LAYERS, heads=HEADS, norm=NormConfig(place=place), **choices
+        )
     ).eval()
     for parameter in ours.parameters():
         parameter.add_(0.1 * torch.randn_like(parameter))
@@ -94,3 +96,14 @@ def test_logits_are_the_states_read_by_the_tied_table():
     source, target = torch.randint(VOCAB, (B, S)), torch.randint(VOCAB, (B, T))
     states = ours.decoder(target, ours.encode(source))
     torch.testing.assert_close(ours(source, target), states @ ours.encoder.front.embed.weight.mT, rtol=1e-5, atol=1e-5)
+
+
+@torch.no_grad()
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+@pytest.mark.parametrize("place", ["post", "pre"])
+def test_queries_are_a_decoder_without_a_causal_mask(place):
+    """Pictures in, one state per query out: torch's encoder and decoder from the same vectors, nothing hidden."""
+    ours, theirs = twins(place, detr, front=FrontConfig(kind="patches", picture=8, patch=4))
+    pictures = torch.randn(B, 3, 8, 8)
+    expected = theirs(ours.encoder.front(pictures).x, ours.decoder.front(B).x)
+    torch.testing.assert_close(ours.decoder(ours.encode(pictures)), expected, rtol=1e-5, atol=1e-5)

@@ -9,7 +9,8 @@ import torch
 from clearformer.data.collate import collate_pairs
 from clearformer.data.readers.parallel import CorpusError
 from clearformer.folder import bundle
-from clearformer.folder.bundle import Bundle, Markers
+from clearformer.folder.bundle import Bundle
+from clearformer.folder.preprocessing import Markers, Preprocessing
 from clearformer.foundation import storage
 from clearformer.inference.translator import Translator
 from clearformer.interop.importer import import_checkpoint
@@ -47,8 +48,7 @@ def prepared(recipe, folder):
     made = Bundle(
         config=config,
         model=build(config),
-        tokenizer=source,
-        target_tokenizer=None if recipe.joint else target,
+        preprocessing=Preprocessing(tokenizer=source, target_tokenizer=None if recipe.joint else target),
     )
     return made, corpus, data
 
@@ -205,7 +205,8 @@ def test_a_run_says_what_memory_it_will_take_before_it_takes_it(recipe, tmp_path
     with caplog.at_level(logging.INFO):
         train.train(recipe, tmp_path / "out", base=tmp_path)
     assert "memory: about" in caplog.text
-    assert "MB for the largest batch" in caplog.text
+    assert "largest batch" in caplog.text
+    assert "MB for Python and PyTorch" in caplog.text
 
 
 def test_a_single_checkpoint_is_the_best_one_and_an_average_leaves_the_start_out(recipe, tmp_path):

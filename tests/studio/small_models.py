@@ -5,6 +5,7 @@ from collections.abc import Callable
 import torch
 
 from clearformer.folder.bundle import Bundle
+from clearformer.folder.preprocessing import Preprocessing
 from clearformer.model import families
 from clearformer.model.build import build
 from clearformer.model.config import HeadConfig, ModelConfig, NormConfig, PositionConfig
@@ -42,4 +43,9 @@ def make(name: str, tokenizer: Tokenizer | None, size: int = 330) -> Bundle:
             model.train()
             for _ in range(60):
                 model(torch.randint(config.vocab_size, (8, 12)), torch.randint(config.vocab_size, (8, 12)))
-    return Bundle(config=config, model=model.eval(), tokenizer=tokenizer, provenance={"source_language": "en"})
+    return Bundle(
+        config=config,
+        model=model.eval(),
+        preprocessing=Preprocessing(tokenizer=tokenizer),
+        provenance={"source_language": "en"},
+    )

@@ -9,6 +9,7 @@ import torch
 
 from clearformer.decoding.hypothesis import Hypothesis
 from clearformer.folder.bundle import Bundle
+from clearformer.folder.preprocessing import Preprocessing
 from clearformer.inference.translation_settings import DecodingConfig
 from clearformer.inference.translator import Translator
 from clearformer.model.build import build
@@ -53,7 +54,12 @@ def choosy(tokenizer):
         model.head.bias[tokenizer.eos_id] += 2.0
         model.head.bias[tokenizer.vocab_size :] += 9.0  # whoever does not ban these rows writes nothing else
     search = {"beam": 3, "penalty": "gnmt", "alpha": 0.6, "stop": "proved"}
-    return Bundle(config=config, model=model.eval(), tokenizer=tokenizer, provenance={"decoding": search})
+    return Bundle(
+        config=config,
+        model=model.eval(),
+        preprocessing=Preprocessing(tokenizer=tokenizer),
+        provenance={"decoding": search},
+    )
 
 
 def test_what_is_shown_is_what_the_folder_s_own_search_says(choosy):

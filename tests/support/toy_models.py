@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from clearformer.folder.bundle import Bundle
+from clearformer.folder.preprocessing import Preprocessing
 from clearformer.model.build import build
 from clearformer.model.config import HeadConfig, ModelConfig
 from clearformer.model.families import transformer
@@ -37,7 +38,9 @@ def decided(
     bias = model.head.bias
     bias.data[spoken.eos_id] = ending
     bias.data[[spoken.pad_id, spoken.bos_id, spoken.unk_id]] = -30.0  # a trained model hardly ever thinks of these
-    return Bundle(config=config, model=model.eval(), tokenizer=tokenizer, target_tokenizer=target)
+    return Bundle(
+        config=config, model=model.eval(), preprocessing=Preprocessing(tokenizer=tokenizer, target_tokenizer=target)
+    )
 
 
 def small(**changes: Any) -> Bundle:

@@ -1,6 +1,7 @@
 """A line ends at LF and nowhere else."""
 
 import gzip
+import io
 import logging
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clearformer.text import lines
-from clearformer.text.lines import TextFileError, read_lines
+from clearformer.text.lines import TextFileError, read_lines, read_stream
 
 
 @given(texts=st.lists(st.text(st.characters(exclude_characters="\n\r\ufeff", exclude_categories=["Cs"]))))
@@ -81,3 +82,31 @@ def test_a_file_without_line_ends_does_not_fill_the_memory(tmp_path, monkeypatch
     assert list(read_lines(path)) == ["äääää", "short"]
     path.write_text("aääääääääääääääää\nshort\n", encoding="utf-8")
     assert list(read_lines(path)) == ["aääää", "short"]
+
+
+def test_a_stream_is_read_as_a_file_is_and_named_in_messages(tmp_path, caplog):
+    raw = "one\u2028still one\r\ntwo".encode()
+    (tmp_path / "a.txt").write_bytes(raw)
+    with caplog.at_level(logging.INFO):
+        assert list(read_stream(io.BytesIO(raw), "standard input")) == list(read_lines(tmp_path / "a.txt"))
+    ours = [message for message in caplog.messages if message.startswith("standard input")]
+    assert ours == [
+        "standard input:1: lines end in CR LF (Windows); the CR is taken off. Convert with dos2unix to be sure."
+    ]
+    with pytest.raises(TextFileError, match=r"standard input:2: bytes that are not UTF-8 \(byte 0xff"):
+        list(read_stream(io.BytesIO(b"one\n\xff\n"), "standard input"))
+
+
+def test_a_stream_gives_each_line_as_it_arrives():
+    """Who types waits for an answer to the first line before the second is there."""
+
+    class Typed(io.BytesIO):
+        asked = 0
+
+        def readline(self, size=-1):
+            self.asked += 1
+            return super().readline(size)
+
+    typed = Typed(b"one\ntwo\n")
+    assert next(read_stream(typed, "standard input")) == "one"
+    assert typed.asked == 1

@@ -30,11 +30,12 @@ def _measure(pipe, case) -> None:
     from clearformer.data.collate import collate_pairs
     from clearformer.model.build import build
     from clearformer.model.families import transformer
-    from clearformer.run.train import foresee_memory, translation_loss
-    from clearformer.training import memory_forecast
+    from clearformer.tasks.translation import TranslationObjective, loss
     from clearformer.training.distributed import Ranks
-    from clearformer.training.loop import Loop, Task, TrainingConfig
+    from clearformer.training.loop import Loop, LoopParts, TrainingConfig
+    from clearformer.training.memory_forecast import forecast
     from clearformer.training.optimiser import OptimiserConfig
+    from clearformer.training.schedule import ScheduleConfig
 
     torch.set_num_threads(1)
     (torch.randn(64, 64) @ torch.randn(64, 64)).sum()  # the libraries' own buffers are not the run's
@@ -46,22 +47,23 @@ def _measure(pipe, case) -> None:
         return collate_pairs(rows, pad=0, bos=1, eos=2)
 
     config = transformer(vocab_size=VOCABULARY, dim=case["dim"], hidden_dim=4 * case["dim"], layers=3, heads=4)
-    task = Task(
+    objective = TranslationObjective(smoothing=0.1, r_drop=case.get("r_drop", 0.0))
+    parts = LoopParts(
         batch_at=batch_at,
-        loss=partial(translation_loss, smoothing=0.1, divergence=case.get("r_drop", 0.0)),
+        loss=partial(loss, objective=objective),
         validate=lambda model, step: {},
         better=lambda scores: 0.0,
     )
-    settings = TrainingConfig(steps=3, save_every=100, optimiser=OptimiserConfig(ema=case.get("ema", 0.0)))
+    settings = TrainingConfig(
+        steps=3,
+        save_every=100,
+        optimiser=OptimiserConfig(ema=case.get("ema", 0.0)),
+        schedule=ScheduleConfig(warmup=1),
+    )
     with tempfile.TemporaryDirectory() as folder:
-        loop = Loop(build(config), task, settings, lambda step: 1e-4, Path(folder), Ranks())
-        found = []
-        real = memory_forecast.estimate
-        import clearformer.run.train as run
-
-        run.estimate = lambda *arguments: found.append(real(*arguments)) or found[-1]
-        foresee_memory(loop)
+        loop = Loop(build(config), parts, settings, lambda step: 1e-4, Path(folder), Ranks())
+        found = forecast(loop)
         for _ in range(3):
             loop.update()
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    pipe.send((found[0].total, 1024 * grown))
+    pipe.send((found.total, 1024 * grown))

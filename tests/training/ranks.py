@@ -3,15 +3,18 @@
 import multiprocessing
 import os
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 
+from clearformer.training.loss import cross_entropy
 from training.toy import Spelling, letters_at, make_loop
 
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["clearformer.run.train", "torch.utils.tensorboard"])
 CHANGES = {"steps": 12, "save_every": 5, "validate_every": 6}
+DEVELOPMENT = [letters_at(1000 + place) for place in range(7)]
 
 
 def together(folder: Path, what: str) -> None:
@@ -48,7 +51,7 @@ class Halves(Spelling):
 def _rank(rank: int, port: int, folder: Path, what: str) -> None:
     torch.set_num_threads(1)
     os.environ |= {"RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
-    {"train": train, "train, one asked to stop": stop_one, "roll back": roll_back, "agree": agree}[what](rank, folder)
+    JOBS[what](rank, folder)
 
 
 def train(rank: int, folder: Path) -> None:
@@ -97,3 +100,47 @@ def agree(rank: int, folder: Path) -> None:
             folder.mkdir()
         assert folder.exists()
     ranks.close()
+
+
+WORK = ["Straße", "雪\n", "", "🦊 fox", "\ud800", None, "seven"]  # an odd number: the first rank has one more
+
+
+def share_out(rank: int, folder: Path) -> None:
+    """Work that is shared out comes back in its order, whole, on every rank."""
+    from clearformer.training.distributed import Ranks
+
+    ranks = Ranks()
+    for count in range(len(WORK) + 1):
+        mine = ranks.share_out(WORK[:count])
+        assert len(mine) == (count + 1 - rank) // 2
+        assert ranks.collect([{"text": item, "long": [item] * 100 * rank} for item in mine]) == [
+            {"text": item, "long": [item] * 100 * (place % 2)} for place, item in enumerate(WORK[:count])
+        ]
+    ranks.close()
+
+
+def validate(rank: int, folder: Path) -> None:
+    """Both ranks look at their part of a development set, and both know the score of the whole."""
+    spelling = Halves(rank, 2)
+    loop = make_loop(folder, spelling, **CHANGES)
+    loop.parts = replace(loop.parts, validate=lambda model, step: mean_loss(model, loop.ranks))
+    loop.run()
+    (folder / f"best-{rank}.txt").write_text(repr(loop.training.progress.best))
+    loop.ranks.close()
+
+
+def mean_loss(model, ranks) -> dict[str, float]:
+    """The mean over seven development batches of unequal size, each of which one rank looks at."""
+    seen = [cross_entropy(model(x[:, :-1]), x[:, 1:], x[:, 1:] >= 0) for x in ranks.share_out(DEVELOPMENT)]
+    total, count = ranks.sum(sum(float(one.total.detach()) for one in seen), sum(one.count for one in seen))
+    return {"score": -total / count, "seen": count}
+
+
+JOBS = {
+    "train": train,
+    "train, one asked to stop": stop_one,
+    "roll back": roll_back,
+    "agree": agree,
+    "share out": share_out,
+    "validate": validate,
+}

@@ -119,6 +119,21 @@ def test_another_model_or_average_than_the_run_s_own_is_refused(loop, tmp_path):
         other.resume()
 
 
+def test_a_checkpoint_of_another_version_is_refused_in_a_sentence(loop, tmp_path):
+    """Its numbers have other names (what is now `count` was once `tokens`), though every file is whole."""
+    folder = loop.checkpoints.path(20)
+    files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != storage.MANIFEST}
+    with storage.new_folder(folder) as aside:
+        for name, content in files.items():
+            (aside / name).write_bytes(content.replace(b'"count"', b'"tokens"'))
+    fresh = make_loop(tmp_path, optimiser=EMA, validate_every=100)
+    before, _ = everything(fresh.training)
+    with pytest.raises(ValueError, match=r"progress\.json was written by another version of clearformer; finish"):
+        fresh.resume()
+    after, _ = everything(fresh.training)
+    assert all(torch.equal(before[name], after[name]) for name in before)
+
+
 def test_the_finished_weights_are_the_average_and_what_has_none(loop):
     """A running statistic is no parameter and has no average of its own."""
     found = finished_weights(loop.checkpoints.path(20))

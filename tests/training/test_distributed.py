@@ -1,8 +1,11 @@
+from dataclasses import replace
+
+import pytest
 import torch
 
 from clearformer.training.distributed import Ranks
 from clearformer.training.metrics_log import read_records
-from training.ranks import CHANGES, Halves, together
+from training.ranks import CHANGES, DEVELOPMENT, Halves, mean_loss, together
 from training.toy import Spelling, make_loop
 
 
@@ -22,12 +25,15 @@ def test_ranks_add_up_and_agree(tmp_path):
     together(tmp_path / "made-by-the-first", "agree")
 
 
+class Both(Halves):
+    """The batches of both ranks for one process."""
+
+    def __init__(self):
+        super().__init__(0, 1)
+
+
 def whole(folder):
     """One process that takes the batches of both ranks."""
-
-    class Both(Halves):
-        def __init__(self):
-            super().__init__(0, 1)
 
     loop = make_loop(folder, Both(), accumulate=2, **CHANGES)
     loop.run()
@@ -41,7 +47,7 @@ def weights(folder):
 
 
 def records(folder):
-    kept = ("step", "kind", "loss", "tokens", "score")
+    kept = ("step", "kind", "loss", "count", "score")
     return [{key: record[key] for key in kept if key in record} for record in read_records(folder / "metrics.jsonl")]
 
 
@@ -71,3 +77,29 @@ def test_a_signal_to_one_rank_stops_both_at_the_same_step_and_resuming_is_exact(
 
 def test_a_loss_that_is_bad_on_one_rank_rolls_both_back(tmp_path):
     together(tmp_path, "roll back")
+
+
+def test_shared_out_work_comes_back_in_its_order(tmp_path):
+    """Also for unequal parts, for nothing at all, and for text of any script."""
+    together(tmp_path, "share out")
+
+
+def test_alone_all_of_the_work_is_one_s_own(monkeypatch):
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    assert Ranks().share_out("abc") == Ranks().collect("abc") == ["a", "b", "c"]
+
+
+def test_validation_on_two_ranks_equals_one(tmp_path):
+    """Each looks at a part of the development set; the best score is the same number on both."""
+    together(tmp_path / "two", "validate")
+    first, second = ((tmp_path / "two" / f"best-{rank}.txt").read_text() for rank in range(2))
+    assert first == second
+    loop = make_loop(tmp_path / "one", Both(), accumulate=2, **CHANGES)
+    loop.parts = replace(loop.parts, validate=lambda model, step: mean_loss(model, loop.ranks))
+    assert loop.run().best == pytest.approx(float(first), rel=1e-5)
+    one, two = (
+        [record for record in read_records(tmp_path / name / "metrics.jsonl") if record["kind"] == "validation"]
+        for name in ("one", "two")
+    )
+    assert [record["step"] for record in two] == [record["step"] for record in one] == [6, 12]
+    assert all(record["seen"] == sum(x[:, 1:].numel() for x in DEVELOPMENT) for record in one + two)

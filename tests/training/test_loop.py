@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 import safetensors.torch
@@ -6,10 +7,11 @@ import torch
 from safetensors import SafetensorError
 
 from clearformer.training.distributed import Ranks
-from clearformer.training.loop import Loop, Task, TrainingConfig
+from clearformer.training.loop import Loop, LoopParts, TrainingConfig, WithLoss
 from clearformer.training.loss import cross_entropy
 from clearformer.training.metrics_log import read_records
 from clearformer.training.optimiser import OptimiserConfig
+from clearformer.training.schedule import ScheduleConfig
 from clearformer.training.signals import Stop
 from training.toy import Speller, Spelling, letters_at, make_loop
 
@@ -94,17 +96,17 @@ def test_two_micro_batches_equal_one_batch_of_both(tmp_path):
         totals = [cross_entropy(model(x[:, :-1]), x[:, 1:], torch.ones_like(x[:, 1:], dtype=torch.bool)) for x in batch]
         return totals[0]._replace(
             total=sum(part.total for part in totals),
-            nll=sum(part.nll for part in totals),
-            tokens=sum(part.tokens for part in totals),
+            count=sum(part.count for part in totals),
+            metrics={"nll": sum(part.metrics["nll"] for part in totals)},
         )
 
     def weights(accumulate, batch_at):
         torch.manual_seed(7)
-        task = Task(batch_at=batch_at, loss=loss, validate=lambda m, s: {"x": 0.0}, better=lambda s: 0.0)
+        parts = LoopParts(batch_at=batch_at, loss=loss, validate=lambda m, s: {"x": 0.0}, better=lambda s: 0.0)
         config = TrainingConfig(steps=1, accumulate=accumulate, save_every=5)
         model = Speller()
         folder = tmp_path / str(accumulate)
-        Loop(model, task, config, lambda step: 0.1, folder, Ranks()).run()
+        Loop(model, parts, config, lambda step: 0.1, folder, Ranks()).run()
         return torch.cat([p.detach().flatten() for p in model.parameters()]), records(folder)
 
     apart, _ = weights(3, lambda place: [parts[place]])
@@ -143,11 +145,8 @@ def test_skipping_leaves_no_trace_in_the_weights(tmp_path):
     skipping.run()
     spelling = Spelling()
     without = make_loop(tmp_path / "b", spelling, steps=8, save_every=100)
-    without.task = Task(
-        batch_at=lambda place: spelling.batch_at(place + (place >= 4)),
-        loss=spelling.loss,
-        validate=spelling.validate,
-        better=lambda scores: 0.0,
+    without.parts = replace(
+        without.parts, batch_at=lambda place: spelling.batch_at(place + (place >= 4)), better=lambda scores: 0.0
     )
     real_seed = without.seed
     without.seed = lambda place: real_seed(place + (place >= 4))
@@ -230,7 +229,7 @@ def test_validation_sees_the_average_and_training_goes_on_with_the_weights(tmp_p
         seen[step] = [p.detach().clone() for p in model.parameters()]
         return real(model, step)
 
-    loop.task = Task(batch_at=spelling.batch_at, loss=spelling.loss, validate=validate, better=lambda scores: 0.0)
+    loop.parts = replace(loop.parts, validate=validate, better=lambda scores: 0.0)
     loop.run()
     for shown, average, weight in zip(
         seen[20], loop.training.ema.weights.values(), loop.training.model.parameters(), strict=True
@@ -247,8 +246,8 @@ def test_bfloat16_trains_too(tmp_path):
 
 def test_the_gradient_is_clipped_to_its_norm(tmp_path):
     loop = make_loop(tmp_path, optimiser=OptimiserConfig(clip=0.25))
-    batch = loop.task.batch_at(0)
-    loss = loop.task.loss(loop.training.model, batch)
+    batch = loop.parts.batch_at(0)
+    loss = loop.parts.loss(loop.training.model, batch)
     loss.total.backward()
     before = loop.gather_gradients(1.0)
     after = torch.cat([p.grad.flatten() for p in loop.training.model.parameters()]).norm()
@@ -257,11 +256,68 @@ def test_the_gradient_is_clipped_to_its_norm(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("steps", 0), ("accumulate", 0), ("smoothing", 1.0), ("keep", -1), ("r_drop", -0.5)]
+    ("name", "value"), [("steps", 0), ("accumulate", 0), ("keep", -1), ("replicas", -1), ("batch_examples", 0)]
 )
 def test_settings_that_make_no_sense_are_named(name, value):
     with pytest.raises(ValueError, match=rf"training\.{name} must .*{value}"):
         TrainingConfig(**{name: value})
+
+
+@pytest.mark.parametrize("warmup", [20, 4000, 0.99])
+def test_a_warm_up_as_long_as_the_run_is_refused(warmup):
+    """The rate would only rise: nothing that such a run learns is worth its time."""
+    with pytest.raises(ValueError, match=r"schedule\.warmup is (20|4000) steps, but the run has 20, so .* shorten"):
+        TrainingConfig(steps=20, schedule=ScheduleConfig(warmup=warmup))
+    TrainingConfig(steps=20, schedule=ScheduleConfig(warmup=19))
+    TrainingConfig(steps=20, schedule=ScheduleConfig(warmup=0.5))
+    TrainingConfig(steps=20, schedule=ScheduleConfig(kind="constant", warmup=warmup))  # that has no way down
+
+
+def test_metrics_are_logged_as_means_over_what_the_loss_counts(tmp_path):
+    """Whatever a task measures: here how many letters were right, over two micro-batches of unequal size a step."""
+    spelling = Spelling()
+    loop, nlls = make_loop(tmp_path, spelling, accumulate=2, log_every=5, steps=5), []
+
+    def loss(model, batch):
+        found = spelling.loss(model, batch)
+        nlls.append(float(found.metrics["nll"]))
+        return found._replace(metrics={**found.metrics, "right": torch.tensor(0.5 * found.count)})
+
+    loop.with_loss = WithLoss(loop.training.model, loss)
+    progress = loop.run()
+    assert progress.count == sum(letters_at(place)[:, 1:].numel() for place in range(10))
+    (record,) = (record for record in records(tmp_path) if record["kind"] == "train")
+    assert record["right"] == pytest.approx(0.5)
+    assert record["count"] == progress.count
+    assert record["perplexity"] == pytest.approx(math.exp(sum(nlls) / progress.count))
+    assert "nll" not in record  # it is the perplexity's logarithm
+
+
+def test_a_task_without_a_likelihood_logs_no_perplexity(tmp_path):
+    spelling = Spelling()
+    loop = make_loop(tmp_path, spelling, steps=2)
+    loop.with_loss = WithLoss(loop.training.model, lambda *args: spelling.loss(*args)._replace(metrics={}))
+    loop.run()
+    trained = [record for record in records(tmp_path) if record["kind"] == "train"]
+    assert len(trained) == 2
+    assert all("loss" in record and "perplexity" not in record for record in trained)
+
+
+def test_replicas_learn_what_one_model_learns(tmp_path):
+    """Rows in three threads, two micro-batches a step; without dropout, which each replica draws for itself."""
+
+    def weights(replicas):
+        spelling = Spelling()
+        loop = make_loop(tmp_path / str(replicas), spelling)
+        loop.training.model.dropout.p = 0.0
+        parts = replace(loop.parts, split=lambda batch, count: [(rows, batch[1]) for rows in batch[0].chunk(count)])
+        config = replace(loop.config, replicas=replicas, accumulate=2)
+        loop = Loop(loop.training.model, parts, config, lambda step: 0.01, tmp_path / str(replicas), Ranks())
+        assert (loop.replicas is None) == (replicas == 1)
+        loop.run()
+        return torch.cat([p.detach().flatten() for p in loop.training.model.parameters()])
+
+    torch.testing.assert_close(weights(3), weights(1), rtol=0, atol=1e-5)
 
 
 def test_a_full_disk_names_the_file_and_the_checkpoint_before_still_loads(tmp_path, monkeypatch):

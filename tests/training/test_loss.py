@@ -23,9 +23,9 @@ def test_it_is_the_sum_of_torch_s_own_cross_entropy_over_real_tokens(case, smoot
     loss = cross_entropy(logits, target, keep, smoothing)
     expected = F.cross_entropy(logits[keep], target[keep], label_smoothing=smoothing, reduction="sum")
     torch.testing.assert_close(loss.total, expected)
-    torch.testing.assert_close(loss.nll, F.cross_entropy(logits[keep], target[keep], reduction="sum"))
-    assert loss.tokens == 9
-    assert not loss.nll.requires_grad
+    torch.testing.assert_close(loss.metrics["nll"], F.cross_entropy(logits[keep], target[keep], reduction="sum"))
+    assert loss.count == 9
+    assert not loss.metrics["nll"].requires_grad
 
 
 def test_smoothing_by_hand():
@@ -34,7 +34,7 @@ def test_smoothing_by_hand():
     loss = cross_entropy(logits, torch.tensor([[0]]), torch.tensor([[True]]), 0.1)
     expected = 0.9 * math.log(2) + 0.1 * (math.log(2) + 3 * math.log(6)) / 4
     assert loss.total.item() == pytest.approx(expected, rel=1e-6)
-    assert loss.nll.item() == pytest.approx(math.log(2), rel=1e-6)
+    assert loss.metrics["nll"].item() == pytest.approx(math.log(2), rel=1e-6)
 
 
 def test_padding_has_no_gradient_and_its_content_does_not_matter(case):
@@ -52,7 +52,14 @@ def test_losses_of_parts_add_up_to_the_loss_of_the_whole(case):
     parts = [cross_entropy(logits[i : i + 1], target[i : i + 1], keep[i : i + 1], 0.1) for i in range(B)]
     whole = cross_entropy(logits, target, keep, 0.1)
     torch.testing.assert_close(sum(part.total for part in parts), whole.total)
-    assert sum(part.tokens for part in parts) == whole.tokens
+    assert sum(part.count for part in parts) == whole.count
+
+
+def test_rows_without_a_mask_all_count(case):
+    logits, target, keep = case
+    plain, masked = cross_entropy(logits[keep], target[keep], smoothing=0.1), cross_entropy(logits, target, keep, 0.1)
+    assert plain.total == masked.total
+    assert plain.count == masked.count == 9
 
 
 def test_r_drop_by_hand():
@@ -67,8 +74,8 @@ def test_r_drop_by_hand():
     q_p = 0.25 * math.log(1 / 2) + 0.75 * math.log(3 / 2)
     expected = ((math.log(2) + math.log(4)) + 2.0 * (p_q + q_p) / 2) / 2
     assert loss.total.item() == pytest.approx(expected, rel=1e-6)
-    assert loss.nll.item() == pytest.approx((math.log(2) + math.log(4)) / 2, rel=1e-6)
-    assert loss.tokens == 1
+    assert loss.metrics["nll"].item() == pytest.approx((math.log(2) + math.log(4)) / 2, rel=1e-6)
+    assert loss.count == 1
 
 
 def test_two_equal_passes_are_one(case):
@@ -76,7 +83,7 @@ def test_two_equal_passes_are_one(case):
     one = cross_entropy(logits, target, keep, 0.1)
     two = r_drop(logits, logits, target, keep, smoothing=0.1, weight=5.0)
     torch.testing.assert_close(one.total, two.total)
-    torch.testing.assert_close(one.nll, two.nll)
+    torch.testing.assert_close(one.metrics["nll"], two.metrics["nll"])
 
 
 def test_half_precision_is_summed_in_float32(case):

@@ -5,7 +5,7 @@ import torch
 
 from clearformer.model.build import build
 from clearformer.model.families import transformer
-from clearformer.training.checkpoint import Progress, Training, moments_of, put_moments
+from clearformer.training.checkpoint import Progress, TrainingState, moments_of, put_moments
 from clearformer.training.muon import Muon, layer_matrices, orthogonal
 from clearformer.training.optimiser import OptimiserConfig, make_optimiser
 
@@ -103,9 +103,9 @@ def test_a_run_is_not_taken_up_with_another_optimiser(kinds, tmp_path):
     made = model()
     begun, other = (make_optimiser(made, OptimiserConfig(kind=kind)) for kind in kinds)
     learn(made, begun, 1)
-    Training(made, begun, Progress()).save(tmp_path / "one")
+    TrainingState(made, begun, Progress()).save(tmp_path / "one")
     with pytest.raises(ValueError, match=r"another training\.optimiser\.kind; resume with the run's own recipe"):
-        Training(made, other, Progress()).load(tmp_path / "one")
+        TrainingState(made, other, Progress()).load(tmp_path / "one")
 
 
 def test_it_learns():

@@ -1,4 +1,4 @@
-"""Lanes: rows shared out to threads give the gradients of the whole batch, and the same bits every time."""
+"""Replicas: rows shared out to threads give the gradients of the whole batch, and the same bits every time."""
 
 import pytest
 import torch
@@ -17,7 +17,7 @@ def make() -> nn.Module:
 def learn(model, x):
     loss = model(x).square().sum()
     loss.backward()
-    return float(loss.detach()), float(len(x))
+    return {"loss": float(loss.detach()), "count": float(len(x))}
 
 
 def gradients(model):
@@ -27,12 +27,12 @@ def gradients(model):
 def test_parts_add_up_to_the_whole_batch():
     model, x = make(), torch.randn(10, 8)
     model[2].rate = 0.0
-    total, _ = learn(model, x)
+    total = learn(model, x)["loss"]
     whole = gradients(model)
     model.zero_grad()
     parts = Replicas(model, 3).learn([x[0::3], x[1::3], x[2::3]], [1, 2, 3], learn)
-    torch.testing.assert_close(sum(part[0] for part in parts), total)
-    assert sum(part[1] for part in parts) == 10
+    torch.testing.assert_close(sum(part["loss"] for part in parts), total)
+    assert sum(part["count"] for part in parts) == 10
     for ours, theirs in zip(gradients(model), whole, strict=True):
         torch.testing.assert_close(ours, theirs)
 
@@ -40,9 +40,9 @@ def test_parts_add_up_to_the_whole_batch():
 def test_a_run_is_repeatable_to_the_bit():
     def run():
         model, x = make(), torch.randn(64, 8, generator=torch.Generator().manual_seed(5))
-        lanes, optimiser = Replicas(model, 4), torch.optim.SGD(model.parameters(), lr=0.01)
+        replicas, optimiser = Replicas(model, 4), torch.optim.SGD(model.parameters(), lr=0.01)
         for step in range(20):
-            lanes.learn([x[lane::4] for lane in range(4)], [4 * step + lane for lane in range(4)], learn)
+            replicas.learn([x[replica::4] for replica in range(4)], [4 * step + replica for replica in range(4)], learn)
             optimiser.step()
             optimiser.zero_grad()
         return [p.detach().clone() for p in model.parameters()]
@@ -54,9 +54,9 @@ def test_a_run_is_repeatable_to_the_bit():
 def test_lanes_follow_weights_that_are_replaced():
     """Loading a checkpoint may give a parameter other memory: the twins look again at every step."""
     model, x = make(), torch.ones(2, 8)
-    lanes = Replicas(model, 2)
+    replicas = Replicas(model, 2)
     model[4].weight.data = torch.zeros(1, 8)
-    assert [part[0] for part in lanes.learn([x, x], [1, 1], learn)] == [0.0, 0.0]
+    assert [part["loss"] for part in replicas.learn([x, x], [1, 1], learn)] == [0.0, 0.0]
 
 
 def test_fewer_parts_than_lanes():
@@ -66,9 +66,9 @@ def test_fewer_parts_than_lanes():
 
 def test_an_error_in_a_lane_reaches_the_caller():
     def fail(model, x):
-        raise FloatingPointError("lane on fire")
+        raise FloatingPointError("replica on fire")
 
-    with pytest.raises(FloatingPointError, match="lane on fire"):
+    with pytest.raises(FloatingPointError, match="replica on fire"):
         Replicas(make(), 2).learn([torch.ones(1, 8)] * 2, [1, 2], fail)
 
 

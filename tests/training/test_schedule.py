@@ -42,7 +42,24 @@ def test_a_run_shorter_than_its_warm_up_still_has_a_rate():
     assert [rate(5), rate(100), rate(101)] == pytest.approx([0.05, 1.0, 0.0])
 
 
-@pytest.mark.parametrize(("name", "value"), [("warmup", 0), ("peak", 0.0), ("peak", -1.0), ("floor", -0.1)])
+@given(st.integers(2, 100_000), st.sampled_from([0.02, 0.1, 0.5, 0.99]))
+def test_a_warm_up_below_one_is_a_share_of_the_steps(steps, share):
+    """So that it follows when the number of steps is changed; the peak of the 2017 formula follows with it."""
+    counted = max(1, round(share * steps))
+    assert ScheduleConfig(warmup=share).warmup_steps(steps) == counted
+    one = make_schedule(ScheduleConfig(warmup=share), dim=64, steps=steps)
+    other = make_schedule(ScheduleConfig(warmup=counted), dim=64, steps=steps)
+    assert [one(step) for step in (1, counted, steps)] == [other(step) for step in (1, counted, steps)]
+
+
+def test_a_warm_up_of_one_is_one_step_not_all_of_them():
+    assert ScheduleConfig(warmup=1).warmup_steps(100) == ScheduleConfig(warmup=1.0).warmup_steps(100) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("warmup", 0), ("warmup", -0.1), ("warmup", 1.5), ("peak", 0.0), ("peak", -1.0), ("floor", -0.1)],
+)
 def test_rates_that_make_no_sense_are_named(name, value):
     with pytest.raises(ValueError, match=rf"schedule\.{name} must .*{value}"):
         ScheduleConfig(**{name: value})

@@ -4,8 +4,9 @@ import torch
 from torch import nn
 
 from clearformer.training.distributed import Ranks
-from clearformer.training.loop import Loop, Task, TrainingConfig
+from clearformer.training.loop import Loop, LoopParts, TrainingConfig
 from clearformer.training.loss import cross_entropy
+from clearformer.training.schedule import ScheduleConfig
 
 VOCABULARY, WIDTH = 11, 8
 
@@ -51,11 +52,11 @@ class Spelling:
         self.validated.append(step)
         with torch.no_grad():
             loss = self.loss(model, (letters_at(10**6), 1.0))
-        score = -float(loss.nll) if self.scores is None else self.scores[step]
+        score = -float(loss.metrics["nll"]) if self.scores is None else self.scores[step]
         return {"score": score, "sample": f"schön → {step}"}
 
-    def task(self):
-        return Task(
+    def parts(self):
+        return LoopParts(
             batch_at=self.batch_at, loss=self.loss, validate=self.validate, better=lambda scores: float(scores["score"])
         )
 
@@ -64,5 +65,6 @@ def make_loop(folder, spelling=None, **changes):
     """A loop over the toy task with a fresh model, always the same one."""
     torch.manual_seed(7)
     settings = {"steps": 20, "save_every": 5, "validate_every": 10, "log_every": 1, "keep": 2} | changes
+    settings.setdefault("schedule", ScheduleConfig(kind="constant", peak=0.01, warmup=1))
     spelling = spelling or Spelling()
-    return Loop(Speller(), spelling.task(), TrainingConfig(**settings), lambda step: 0.01, folder, Ranks())
+    return Loop(Speller(), spelling.parts(), TrainingConfig(**settings), lambda step: 0.01, folder, Ranks())

@@ -1,1 +1,1 @@
-"""This package beside its peers, in one run: the machine, the work, the race, the table."""
+"""This package compared with its peers in one run: the machine, the work, the race, the table."""

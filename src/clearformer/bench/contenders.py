@@ -1,7 +1,7 @@
-"""Who takes part: the rows of benchmarks/contenders.toml, each with the command that starts it or the reason it cannot.
+"""The contenders: the rows of benchmarks/contenders.toml, each with the command that starts it or why it cannot start.
 
-The programs live in the source repository beside the package, not in it: they import the peers, which nobody who only
-uses this package has installed.
+The programs live in the source repository beside the package, not in it: they import the peers, which users
+of this package need not install.
 """
 
 import json
@@ -46,7 +46,7 @@ class Contender:
         return (self.python, "-P", str(folder / "contenders" / f"{self.program or self.name}.py"))
 
     def missing(self) -> str | None:
-        """Why it cannot take part, as far as can be known without trying; None if it can."""
+        """Why it cannot take part, as far as is known without trying; None if it can."""
         if self.requirement is None:
             return None
         verdict = environment(self.name) / REASON
@@ -80,7 +80,7 @@ def read_contenders(folder: Path) -> dict[str, Contender]:
 
 
 def choose(known: Mapping[str, Contender], names: Iterable[str] | None, *, task: str) -> list[Contender]:
-    """Those who are asked for (all if nobody is named) and can do the task; this package always takes part."""
+    """The contenders asked for (all if none is named) that can do the task; this package always takes part."""
     able = {name: contender for name, contender in known.items() if task in contender.tasks}
     if names is None:
         return list(able.values())

@@ -1,6 +1,6 @@
-"""What an installed package takes: itself and all that it asks for, counted once, in packages and bytes.
+"""The size of an installed package with all its dependencies, each counted once, in packages and bytes.
 
-`python footprint.py NAME` runs in the environment that is measured, and so needs nothing of ours.
+`python footprint.py NAME` runs in the environment that is measured, so it imports nothing of ours.
 """
 
 import json
@@ -12,7 +12,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 
 def footprint(name: str) -> dict[str, object]:
-    """Packages and bytes of a distribution and of everything below it; what is not installed is named."""
+    """Packages and bytes of a distribution and its dependencies; those not installed are named."""
     waiting, found, missing = [Requirement(name)], {}, set()
     seen: set[tuple[str, frozenset[str]]] = set()
     while waiting:
@@ -30,7 +30,7 @@ def footprint(name: str) -> dict[str, object]:
         for text in package.requires or []:
             try:
                 asked = Requirement(text)
-            except InvalidRequirement:  # old packages write what nobody can install any more
+            except InvalidRequirement:  # old packages name requirements that no longer parse
                 missing.add(text)
                 continue
             if _applies(asked, need.extras):
@@ -56,7 +56,7 @@ def _applies(need: Requirement, extras: set[str]) -> bool:
 
 
 def _bytes(package: metadata.Distribution) -> int:
-    """The files that it brought; a package that is used from its source folder counts what would be installed."""
+    """The files that it installed; a package used from its source folder counts what would be installed."""
     if _editable(package):
         import importlib.util
         from pathlib import Path

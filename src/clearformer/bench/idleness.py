@@ -1,7 +1,7 @@
-"""What the machine is and whether it had nothing else to do: a figure from a busy machine is not worth quoting.
+"""What the machine is, and whether it was idle otherwise: figures from a busy machine should not be quoted.
 
-The kernel counts how long all cores together were busy; what our own programs used is taken off, and the rest is
-somebody else. Linux tells all this in /proc; elsewhere the load average must do.
+The kernel counts how long all cores together were busy; our own programs' time is subtracted, and the rest is other
+programs. Linux reports this in /proc; elsewhere only the load average is known.
 """
 
 import os
@@ -15,7 +15,7 @@ from clearformer.foundation.machine import cores
 
 PROC = Path("/proc")
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
-QUIET_CORES = 0.1  # others may use so many cores and the machine still counts as idle: a shell, a clock, a log
+QUIET_CORES = 0.1  # other programs may use this many cores and the machine still counts as idle
 QUIET_LOAD = 0.3  # of the cores: where only the load average is known
 
 
@@ -51,7 +51,7 @@ def parse_busy(text: str) -> tuple[int, int]:
 
 
 def used_by_others(before: Busy | None, after: Busy | None, ours: float) -> float | None:
-    """Cores that others kept busy, on average, while ours used so many seconds of processor time."""
+    """Cores that other programs kept busy, on average, while ours used so many seconds of CPU time."""
     if before is None or after is None or after.at <= before.at:
         return None
     taken = after.worked - before.worked + after.stolen - before.stolen - ours
@@ -68,7 +68,7 @@ class Moment:
     busiest: tuple[str, ...] = ()  # who used them
 
     def disturbance(self) -> str | None:
-        """Why figures measured now would be worth nothing; None if the machine is idle."""
+        """Why figures measured now would not count; None if the machine is idle."""
         if self.others is not None and self.others > QUIET_CORES:
             names = f" ({', '.join(self.busiest)})" if self.busiest else ""
             return f"before the run other programs used {self.others:.1f} of {self.cores} cores{names}"
@@ -78,7 +78,7 @@ class Moment:
 
 
 def look(seconds: float = 1.0) -> Moment:
-    """Watch the machine for a moment, doing nothing."""
+    """Observe the machine for a moment, while we do nothing."""
     before, running = read_busy(), processes()
     time.sleep(seconds)
     after = read_busy()
@@ -91,12 +91,12 @@ def look(seconds: float = 1.0) -> Moment:
 
 
 def processes() -> dict[int, "Process"]:
-    """Everybody who runs now, by number."""
+    """All running processes, by process id."""
     found = {}
     for path in PROC.glob("[0-9]*/stat"):
         try:
             process = parse_process(path.read_text(encoding="utf-8", errors="replace"))
-        except OSError:  # it ended while we looked
+        except OSError:  # it ended meanwhile
             continue
         found[process.number] = process
     return found
@@ -124,7 +124,7 @@ def parse_process(text: str) -> Process:
 def busiest(
     before: Mapping[int, Process], after: Mapping[int, Process], seconds: float, *, most: int = 3
 ) -> tuple[str, ...]:
-    """The programs that computed most in between, with the cores that they used."""
+    """The programs that used most CPU time in between, with the cores that they used."""
 
     def used(number: int) -> float:
         earlier = before[number].seconds if number in before else 0.0
@@ -135,7 +135,7 @@ def busiest(
 
 
 def processor_name() -> str:
-    """What the processor calls itself."""
+    """The processor's name."""
     try:
         lines = (PROC / "cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -1,8 +1,8 @@
 """What the machine can do at best: matrix products and memory copies, as a contender in the race.
 
-A Transformer is matrix products for the most part, so their speed bounds tokens a second from above; element-wise steps
-are bounded by how fast memory is read and written. `python -m clearformer.bench.machine_limits` reads a job from
-standard input like any other contender, and takes its turns among them.
+A Transformer is matrix products for the most part, so their speed limits tokens per second; element-wise steps are
+limited by how fast memory is read and written. `python -m clearformer.bench.machine_limits` reads a job from
+standard input like any other contender, and takes turns with them.
 """
 
 import json
@@ -14,17 +14,17 @@ from typing import Any
 
 import torch
 
-SIDE = 2048  # of the matrices: large enough for the library's best kernel, small enough to stay cool
+SIDE = 2048  # of the matrices: large enough for the library's best kernel, small enough not to heat the processor
 COPIED = 1 << 28  # bytes, several times any cache
 
 
 def product_case(threads: int) -> str:
-    """What the case of matrix products is called."""
+    """The name of the case of matrix products."""
     return f"matrix product, {threads} thread{'s' if threads > 1 else ''}"
 
 
 def copy_case(threads: int) -> str:
-    """What the case of memory copies is called."""
+    """The name of the case of memory copies."""
     return f"memory copy, {threads} thread{'s' if threads > 1 else ''}"
 
 
@@ -42,7 +42,7 @@ def measure(threads: int, seconds: float) -> Iterator[dict[str, Any]]:
 
 
 def _typical(work: Callable[[], object], seconds: float) -> float:
-    """The median time of one go, after a first one that warms up."""
+    """The median time of one call, after a first one that warms up."""
     work()
     spent: list[float] = []
     while sum(spent) < seconds or len(spent) < 3:
@@ -53,7 +53,7 @@ def _typical(work: Callable[[], object], seconds: float) -> float:
 
 
 def main() -> None:
-    """Read the job, measure, tell."""
+    """Read the job, measure, print the results."""
     job = json.load(sys.stdin)
     for reading in measure(job["threads"], min(2.0, job["seconds"] / 4)):
         sys.stdout.write(json.dumps({**reading, "version": torch.__version__}) + "\n")

@@ -15,16 +15,16 @@ from clearformer.foundation.machine import cache_folder
 LIMITS = "limits"
 SIZES = ("tiny", "base")
 LENGTH = 20  # tokens of every translation in the decoding race
-PATIENCE = 300.0  # seconds that a turn may take besides measuring: importing, building, warming up
-SLOWEST = 12.0  # and so many times the seconds that it measures for: a slow peer finishes what it has begun
-# One at a time is changed, the others stay at the first model's: 32 tokens, 8,000 pieces, 128 wide.
+PATIENCE = 300.0  # seconds that a turn may take besides measuring: imports, building, warm-up
+SLOWEST = 12.0  # plus this multiple of the measured seconds: a slow peer finishes its last call
+# One axis is changed at a time, the others stay at the first model's: 32 tokens, 8,000 pieces, 128 wide.
 SCALING: dict[str, tuple[int, ...]] = {
     "length": (8, 16, 32, 64, 128, 256, 512),
     "vocabulary": (2_000, 4_000, 8_000, 16_000, 32_000, 64_000),
     "width": (64, 128, 256, 512),
 }
 USUAL = {"length": 32, "vocabulary": 8_000, "width": 128}
-SCALED_PEERS = ("transformers", "torch")  # enough lines for a picture
+SCALED_PEERS = ("transformers", "torch")  # as many lines as a chart can show
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,13 +46,13 @@ class BenchSettings:
 
     @property
     def patience(self) -> float:
-        """Seconds after which a turn is taken for hung. Decoding has four cases."""
+        """Seconds after which a turn counts as hung. Decoding has four cases."""
         return PATIENCE + 4 * SLOWEST * self.seconds
 
 
 @dataclass
 class Results:
-    """What the races have brought so far."""
+    """The results of the races so far."""
 
     tables: list[ResultTable] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
@@ -81,7 +81,7 @@ class Programme:
             self.results.tables.append(tabulate(case, turns, {LIMITS: Names(title="this machine", ours=True)}))
 
     def train(self, peers: Sequence[str] | None) -> None:
-        """Training, a table a model size."""
+        """Training, one table per model size."""
         chosen = choose(self.known, peers, task="train")
         text = work.multi30k(self.works)
         for size in self.settings.sizes:
@@ -99,13 +99,13 @@ class Programme:
             missing=missing,
             operations=operations,
             limit=None if best is None else 1e9 * best,
-            note=f"{operations / 1e6:.1f} MFLOP a target token; limit {best:.0f} GFLOP/s" if best else "",
+            note=f"{operations / 1e6:.1f} MFLOP per target token; limit {best:.0f} GFLOP/s" if best else "",
         )
         self.results.tables.append(table)
         return table
 
     def decode(self, peers: Sequence[str] | None) -> None:
-        """Decoding, a table for each size, beam and batch size."""
+        """Decoding, one table per size, beam and batch size."""
         chosen = choose(self.known, peers, task="decode")
         text = work.multi30k(self.works)
         for size in self.settings.sizes:
@@ -120,11 +120,11 @@ class Programme:
                 if beam and best:  # one sentence alone is bound by memory, not by products
                     operations = work.decoding_operations(text, config, length=LENGTH, beam=beam)
                     against = {"operations": operations, "limit": 1e9 * best}
-                    against["note"] = f"{operations / 1e9:.2f} GFLOP a sentence; limit {best:.0f} GFLOP/s"
+                    against["note"] = f"{operations / 1e9:.2f} GFLOP per sentence; limit {best:.0f} GFLOP/s"
                 self.results.tables.append(tabulate(case, raced, _names(chosen), missing=missing, **against))
 
     def startup(self, peers: Sequence[str] | None) -> None:
-        """Start-up times, and what an installation takes."""
+        """Start-up times and installed sizes."""
         chosen = [one for one in self.known.values() if peers is None or one.name in peers or _ours(one)]
         present = [one for one in chosen if one.missing() is None]
         text = work.multi30k(self.works)
@@ -139,7 +139,7 @@ class Programme:
                 self.results.footprints[one.title] = startup.footprint_of(one)
 
     def scaling(self, peers: Sequence[str] | None) -> None:
-        """How the cost of training grows: seconds a thousand target tokens against length, vocabulary and width."""
+        """How the cost of training grows: seconds per thousand target tokens against length, vocabulary and width."""
         chosen = choose(self.known, SCALED_PEERS if peers is None else peers, task="train")
         for axis, values in SCALING.items():
             lines: dict[str, list[tuple[float, float]]] = {one.title: [] for one in chosen}  # the same colours in all
@@ -154,7 +154,7 @@ class Programme:
                 self.results.series[axis] = {title: line for title, line in lines.items() if line}
 
     def _compete(self, chosen: Sequence[Contender], job: Mapping[str, Any]) -> tuple[list[Turn], dict[str, str]]:
-        """A race of those that are there, the machine's limits among them; and why the others are not."""
+        """A race of the contenders that can start, with the machine's limits; and why the others cannot."""
         assert self.folder is not None
         missing = {one.name: reason for one in chosen if (reason := one.missing()) is not None}
         runners = [_runner(one, self.folder) for one in chosen if one.name not in missing]

@@ -1,13 +1,13 @@
-"""The race: contenders take turns, each as a process of its own, and say on one line a case how fast they were.
+"""The race: contenders take turns, each in its own process, and report one line per case.
 
 The protocol. A contender reads one JSON object, the job, from its standard input. For each case it has measured it
-writes one JSON object on a line of its own to its standard output:
+writes one line with a JSON object to its standard output:
 
     {"case": "tiny", "unit": "target tokens", "count": 81920, "seconds": 20.1, …}
 
-`count` units took `seconds`; `latency` may give the median seconds of one call; what else stands there (version,
-parameters, loss) is kept as it is. Then it ends with code 0. A contender that crashes, hangs or says something else is
-reported with the reason and not asked again; the others go on.
+`count` units took `seconds`; `latency` may give the median seconds of one call; other fields (version,
+parameters, loss) are kept as they are. Then it ends with code 0. A contender that crashes, hangs or writes something
+else is reported with the reason and not run again; the others continue.
 """
 
 import contextlib
@@ -26,17 +26,17 @@ from typing import Any
 from clearformer.bench import idleness
 from clearformer.foundation.machine import cores
 
-OURS_TO_CHOOSE = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OMP_WAIT_POLICY", "PYTHONPATH")  # not the caller's shell's
-WATCH_SECONDS = 0.2  # how often the memory is looked at
+OURS_TO_CHOOSE = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OMP_WAIT_POLICY", "PYTHONPATH")  # not the caller's values
+WATCH_SECONDS = 0.2  # how often the memory is measured
 
 
 class ProtocolError(ValueError):
-    """A contender said something that is not a result."""
+    """A contender wrote something that is not a result."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Runner:
-    """What the race has to know of a contender: how it is called and started."""
+    """What the race needs of a contender: its name and its command."""
 
     name: str
     command: tuple[str, ...]
@@ -57,13 +57,13 @@ class RaceReading:
 
     @property
     def rate(self) -> float:
-        """Units a second."""
+        """Units per second."""
         return self.count / self.seconds
 
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """One contender's go: what it measured, or why there is nothing."""
+    """One contender's turn: what it measured, or why there is no result."""
 
     name: str
     readings: tuple[RaceReading, ...] = ()
@@ -80,9 +80,9 @@ def race(
     limit: float,
     watch: Callable[[Turn], None] = lambda turn: None,
 ) -> list[Turn]:
-    """Let everybody take a turn, then everybody another, so that a change of the machine's mood hits all alike.
+    """Let all contenders take one turn, then another, so that a change of the machine's speed affects all alike.
 
-    limit: seconds after which a turn is taken for hung and ended.
+    limit: seconds after which a turn counts as hung and is ended.
     """
     turns: list[Turn] = []
     failed: set[str] = set()
@@ -98,7 +98,7 @@ def race(
 
 
 def take_turn(runner: Runner, job: Mapping[str, Any], *, limit: float) -> Turn:
-    """Start a contender, give it the job, and wait for what it says."""
+    """Start a contender, give it the job, and wait for its results."""
     before, used = idleness.read_busy(), _processor_seconds()
     peak: int | None = None
     try:
@@ -119,7 +119,7 @@ def take_turn(runner: Runner, job: Mapping[str, Any], *, limit: float) -> Turn:
 
 
 def parse_readings(text: str) -> tuple[RaceReading, ...]:
-    """What a contender wrote, checked: a figure that is not one must not get into a table."""
+    """What a contender wrote, checked: nothing that is not a number may get into a table."""
     readings = tuple(_reading(line) for line in text.splitlines() if line.strip())
     if not readings:
         raise ProtocolError("ended without a result")
@@ -141,7 +141,7 @@ def _reading(line: str) -> RaceReading:
 
 
 def _ending(code: int, complaint: str) -> str:
-    """How a contender ended, with its last words: the end of a traceback is the sentence that says why."""
+    """How a contender ended, with its last line of output: the last line of a traceback gives the reason."""
     words = complaint.strip().splitlines()
     how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
     return f"{how}: {words[-1].strip()[:300]}" if words else how
@@ -149,7 +149,7 @@ def _ending(code: int, complaint: str) -> str:
 
 @contextlib.contextmanager
 def _started(runner: Runner, *, threads: int | None) -> Iterator["subprocess.Popen[str]"]:
-    """The contender's process, in a session of its own; whatever of it still runs at the end is ended."""
+    """The contender's process, in its own session; whatever still runs at the end is ended."""
     inherited = {name: value for name, value in os.environ.items() if name not in OURS_TO_CHOOSE}
     with _on_cores(threads):  # a child inherits them
         process = subprocess.Popen(
@@ -177,7 +177,7 @@ def _started(runner: Runner, *, threads: int | None) -> Iterator["subprocess.Pop
 
 @contextlib.contextmanager
 def _on_cores(count: int | None) -> Iterator[None]:
-    """Keep what is started inside to so many processors, where the system lets us."""
+    """Limit processes started inside to so many cores, where the system allows it."""
     free = cores()
     if count is None or count >= len(free) or not hasattr(os, "sched_setaffinity"):
         yield
@@ -190,7 +190,7 @@ def _on_cores(count: int | None) -> Iterator[None]:
 
 
 class _Memory:
-    """Looks at the memory of a session now and then, as long as the block lasts."""
+    """Measures the memory of a session repeatedly while the block runs."""
 
     def __init__(self, session: int) -> None:
         self.session, self.peak = session, idleness.peak_memory(session)
@@ -213,6 +213,6 @@ class _Memory:
 
 
 def _processor_seconds() -> float:
-    """What this program and all that it has started and waited for have computed so far."""
+    """CPU time of this program and of the finished processes that it started."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return children.ru_utime + children.ru_stime + time.process_time()

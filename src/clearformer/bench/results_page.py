@@ -1,4 +1,4 @@
-"""From turns to tables: medians, ratios, the fraction of what the machine can do, and whether it may be quoted."""
+"""From turns to tables: medians, ratios, the fraction of the machine's limit, and whether they may be quoted."""
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ class Row:
     ours: bool
     version: str | None = None
     turns: int = 0
-    rate: float | None = None  # units a second
+    rate: float | None = None  # units per second
     low: float | None = None  # the slowest turn
     high: float | None = None  # the fastest turn
     latency: float | None = None  # seconds of one call
@@ -33,7 +33,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class ResultTable:
-    """One case, and how everybody did."""
+    """One case with the results of all contenders."""
 
     case: str
     unit: str
@@ -43,7 +43,7 @@ class ResultTable:
 
 @dataclass(frozen=True, kw_only=True)
 class Names:
-    """What a contender is called, and whether it is this package."""
+    """A contender's name, and whether it is this package."""
 
     title: str
     ours: bool
@@ -59,10 +59,10 @@ def tabulate(
     limit: float | None = None,
     note: str = "",
 ) -> ResultTable:
-    """The table of one case, fastest first, those that could not last.
+    """The table of one case, fastest first, failed contenders last.
 
-    missing: contenders that could not even start, with the reason. operations: floating-point operations a unit;
-    limit: the machine's matrix products, in operations a second.
+    missing: contenders that could not even start, with the reason. operations: floating-point operations per unit;
+    limit: the machine's matrix products, in operations per second.
     """
     rows = [_row(name, names[name], case, [turn for turn in turns if turn.name == name]) for name in _in_order(turns)]
     rows += [_absent(name, names[name], reason) for name, reason in (missing or {}).items()]
@@ -104,7 +104,7 @@ def _absent(name: str, called: Names, reason: str) -> Row:
 
 
 def _compared(row: Row, fastest: float | None, seconds_at_best: float | None) -> Row:
-    """A row with its ratios. seconds_at_best: what a unit would take if it were matrix products and nothing else."""
+    """A row with its ratios. seconds_at_best: the time of a unit if it were matrix products alone."""
     if row.rate is None:
         return row
     ratio = row.rate / fastest if fastest else None
@@ -118,18 +118,18 @@ def _median(values: Iterable[float | None]) -> float | None:
 
 
 def median_rate(turns: Iterable[Turn], case: str) -> float | None:
-    """The median rate of a case over turns, whoever took them."""
+    """The median rate of a case over all turns."""
     return _median(reading.rate for turn in turns for reading in turn.readings if reading.case == case)
 
 
 def disturbances(moment: Moment, turns: Iterable[Turn]) -> list[str]:
-    """Why a run may not be quoted; empty if the machine did nothing else from beginning to end."""
+    """Why a run may not be quoted; empty if the machine was idle otherwise from start to end."""
     reasons = [reason] if (reason := moment.disturbance()) else []
     noisy = [turn for turn in turns if turn.others is not None and turn.others > QUIET_CORES]
     if noisy:
         worst = max(noisy, key=lambda turn: turn.others or 0.0)
         reasons.append(
-            f"other programs were at work during {len(noisy)} of the turns "
+            f"other programs were running during {len(noisy)} of the turns "
             f"(worst: {worst.others:.1f} cores beside {worst.name})"
         )
     return reasons
@@ -199,7 +199,7 @@ def _ratio(value: float | None) -> str:
 
 
 def footprint_table(footprints: Mapping[str, Mapping[str, Any]]) -> str:
-    """What each installation takes, torch counted with everybody who asks for it."""
+    """The size of each installation; torch counts for every package that requires it."""
     if not footprints:
         return ""
     lines = [_line(["", "version", "packages", "installed size", "of it its own", "asked for, not installed here"])]

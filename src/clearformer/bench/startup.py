@@ -1,4 +1,4 @@
-"""How long until something happens: importing, printing help, translating one sentence from a cold start."""
+"""Start-up times: importing, printing help, translating one sentence from a cold start."""
 
 import json
 import os
@@ -17,7 +17,7 @@ IMPORT, READY, HELP, TRANSLATE = "import", "import of the model", "--help", "one
 
 
 def commands(contender: Contender, model: Path | None) -> dict[str, tuple[str, ...]]:
-    """What is timed of a contender, by case. model: a folder to translate with; only ours is asked to."""
+    """The commands that are timed, by case. model: a folder to translate with, for this package only."""
     found: dict[str, tuple[str, ...]] = {}
     if contender.imports:
         found[IMPORT] = (contender.python, "-c", f"import {contender.imports}")
@@ -58,10 +58,10 @@ def race(
     limit: float,
     watch: Callable[[Turn], None] = lambda turn: None,
 ) -> dict[str, list[Turn]]:
-    """Turns by case. Everybody runs once to warm the disk's cache, which is not counted, and then in turns.
+    """Turns by case. All run once, uncounted, to fill the disk's cache, and then take turns.
 
-    timed: commands by contender and case. What fails is told and not tried again. Whether the machine was idle is asked
-    of a whole round: the kernel counts in hundredths of a second, which is a quarter of some starts.
+    timed: commands by contender and case. What fails is reported and not tried again. Idleness is measured over a whole
+    round: the kernel counts in hundredths of a second, a quarter of some start-up times.
     """
     turns: dict[str, list[Turn]] = {}
     failed: set[tuple[str, str]] = set()
@@ -82,7 +82,7 @@ def race(
 
 
 def footprint_of(contender: Contender) -> dict[str, Any]:
-    """Packages and bytes of a contender's package, as its own environment knows them."""
+    """Packages and bytes of a contender's package, measured in its own environment."""
     done = subprocess.run(
         [contender.python, "-P", footprint.__file__, contender.package], capture_output=True, text=True, check=False
     )
@@ -94,6 +94,6 @@ def footprint_of(contender: Contender) -> dict[str, Any]:
 
 
 def _processor_seconds() -> float:
-    """What this program and those that it started have computed."""
+    """CPU time of this program and of those that it started."""
     spent = os.times()
     return spent.children_user + spent.children_system + spent.user + spent.system

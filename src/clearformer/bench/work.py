@@ -1,9 +1,8 @@
-"""The work: one text, tokenised once, and one set of batches for everybody.
+"""The work: one text, tokenised once, and the same batches for all contenders.
 
-A work folder is the beginning of a training run (`recipe.toml`, `vocabulary/`, `shards/`), from which this package goes
-on as it would for anybody, and beside it the same token ids in the same batches as plain arrays (`batches.npz`,
-`sources.npz`), which the peers read. What is measured is then the training step or the search, not somebody's
-tokeniser.
+A work folder is the start of a training run (`recipe.toml`, `vocabulary/`, `shards/`), which this package resumes like
+any run, and beside it the same token ids in the same batches as plain arrays (`batches.npz`, `sources.npz`), which the
+peers read. So the training step or the search is measured, not a tokenizer.
 """
 
 import random
@@ -18,39 +17,44 @@ import torch
 from numpy.typing import NDArray
 
 from clearformer.data.batching import BatchingConfig, DataPlan
-from clearformer.data.shards import ShardedPairs
-from clearformer.data.tokenise import PairEncoder
+from clearformer.data.shards import Shards
+from clearformer.data.token_pairs import SPECIALS_PER_SIDE
+from clearformer.data.tokenise import SIDES
 from clearformer.folder import bundle
 from clearformer.folder.bundle import Bundle
+from clearformer.folder.preprocessing import Preprocessing
 from clearformer.foundation import settings, storage
 from clearformer.model.build import build
 from clearformer.model.config import ModelConfig
 from clearformer.model.cost import count_cost
-from clearformer.run import train
-from clearformer.run.recipe import DataConfig, Recipe, find_recipe, model_config, read_recipe
+from clearformer.run.recipe import Recipe, find_recipe, keep_recipe, read_recipe
+from clearformer.tasks import translation
+from clearformer.tasks.model_section import model_config
+from clearformer.tasks.task import Workspace
+from clearformer.tasks.translation import ParallelData
 from clearformer.text.doctor.parallel import read_lines
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.text.train_tokenizer import TokenizerConfig
 
 RECIPE = "multi30k-en-de-raw"
-# What everybody does alike, whatever the recipe would rather do.
+# Settings that are the same for all contenders, whatever the recipe says.
 ALIKE = (
     "training.batch_tokens=4096",
     "training.optimiser.kind=adam",
     "training.optimiser.ema=0",
 )
 SENTENCES = 1000  # to translate
-CLOCK = 0  # the coordinate that tells the model to decode with when to end
+CLOCK = 0  # the coordinate that tells the decoding model when to end
 LONG_AGO = 1 << 30  # steps between validations and checkpoints: none within a turn
-BATCHES = 64  # of a made-up text, more than any turn gets through
-# Characters that stay as they are through any normalisation, enough for the largest vocabulary.
+BATCHES = 64  # of a synthetic text, more than any turn needs
+# Characters that no normalisation changes, enough for the largest vocabulary.
 CHARACTERS = [chr(code) for first, last in ((0x4E00, 0x9FA5), (0x20000, 0x2A6D6)) for code in range(first, last + 1)]
 NOT_CHARACTERS = 400  # pieces that a vocabulary of characters holds besides: special tokens, bytes, ASCII
 
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """A prepared folder and what a contender must know of its ids."""
+    """A prepared folder and what a contender must know about its ids."""
 
     folder: Path
     vocab_size: int
@@ -62,21 +66,26 @@ class Work:
 
 
 def multi30k(root: Path) -> Work:
-    """Captions, English to German, as they are: a recipe's text, in pieces and batches that suit all contenders."""
+    """Captions, English to German: a recipe's text, in pieces and batches that suit all contenders."""
     path = find_recipe(RECIPE)
-    recipe = read_recipe(path, ("vocabulary.vocab_size=10000", *ALIKE))
+    recipe = read_recipe(path, ("data.vocabulary.vocab_size=10000", *ALIKE))
     return prepared(_folder_of(recipe, root), recipe, base=path.parent)
 
 
 def made_up(root: Path, *, length: int, vocab_size: int) -> Work:
-    """Sentences of exactly so many tokens, the end token included: characters drawn evenly, each a piece."""
+    """Sentences of exactly so many tokens, the end token included: characters drawn uniformly, one piece each."""
     recipe = replace(
         read_recipe(find_recipe(RECIPE), ALIKE),
         name=f"made-up-{length}-{vocab_size}",
-        vocabulary=TokenizerConfig(kind="character", vocab_size=vocab_size, min_frequency=1),
-        data=DataConfig(train_source="train.a", train_target="train.b", dev_source="dev.a", dev_target="dev.b"),
+        data=ParallelData(
+            train_source="train.a",
+            train_target="train.b",
+            dev_source="dev.a",
+            dev_target="dev.b",
+            vocabulary=TokenizerConfig(kind="character", vocab_size=vocab_size, min_frequency=1),
+            max_length=2 * length,
+        ),
     )
-    recipe = replace(recipe, data=replace(recipe.data, max_length=2 * length))
     folder = _folder_of(recipe, root)
     if not (folder / "work.json").exists():
         draw = random.Random(length * vocab_size)
@@ -90,17 +99,15 @@ def made_up(root: Path, *, length: int, vocab_size: int) -> Work:
 
 
 def prepared(folder: Path, recipe: Recipe, *, base: Path) -> Work:
-    """Make a work folder, or take the one that was made before."""
+    """Make a work folder, or reuse the one that was made before."""
     facts = folder / "work.json"
     if not facts.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        train.keep_recipe(
-            _endless(replace(recipe, data=train.seen_from(folder, recipe.data, base))), folder, resume=False
-        )
-        files = train.locate(recipe.data, base)
-        tokenizer, _ = train.vocabularies(recipe, files, folder / "vocabulary", anew=False)
-        encoder = PairEncoder(source=tokenizer, target=tokenizer, max_len=recipe.data.max_length)
-        corpus = train.prepare_pairs(files.train, folder / "shards", encoder, resume=False, on_progress=lambda *_: None)
+        keep_recipe(_endless(recipe), folder, base=base, resume=False)
+        files = translation.locate(recipe.data, base)
+        made = translation.prepare(recipe.data, Workspace(folder=folder, base=base, resume=True))
+        tokenizer, _ = made.preprocessing.sides
+        corpus = Shards(folder / "shards")
         _write_batches(folder / "batches.npz", corpus, recipe)
         _write_sources(folder, tokenizer, base if recipe.data.corpus is None else files.dev_source.parents[1], recipe)
         storage.write_json(facts, _facts(tokenizer, corpus, recipe))
@@ -108,32 +115,37 @@ def prepared(folder: Path, recipe: Recipe, *, base: Path) -> Work:
 
 
 def _folder_of(recipe: Recipe, root: Path) -> Path:
-    """Another recipe is other work: what was prepared before the recipe changed is not taken for it."""
+    """A changed recipe is other work: a folder prepared for the old one is not reused."""
     mark = sha256(settings.to_toml(settings.to_plain(recipe)).encode()).hexdigest()
     return root / f"{recipe.name}-{mark[:8]}"
 
 
 def _endless(recipe: Recipe) -> Recipe:
-    """Steps without a break, each of which is logged: that is where the speed is read from."""
+    """Uninterrupted steps, each of them logged: the speed is read from the log."""
     steady = replace(
         recipe.training, steps=LONG_AGO, save_every=LONG_AGO, validate_every=LONG_AGO, log_every=1, average=1
     )
     return replace(recipe, training=steady)
 
 
-def _write_batches(path: Path, corpus: ShardedPairs, recipe: Recipe) -> None:
+def _write_batches(path: Path, corpus: Shards, recipe: Recipe) -> None:
     """The batches of the first epoch, in the order in which this package takes them."""
     plan = DataPlan(
-        *corpus.lengths(),
+        *_lengths(corpus),
         config=BatchingConfig(max_tokens=recipe.training.batch_tokens, longest_first=True),
         seed=recipe.training.seed,
     )
-    pairs = [corpus[row] for row in range(len(corpus))]
+    pairs = list(corpus)
     rows, ends = _joined(plan.batches(0))
     sources, source_ends = _joined(source for source, _ in pairs)
     targets, target_ends = _joined(target for _, target in pairs)
     arrays = {"source": sources, "source_ends": source_ends, "target": targets, "target_ends": target_ends}
     np.savez(path, rows=rows, row_ends=ends, **arrays)  # type: ignore[arg-type]
+
+
+def _lengths(corpus: Shards) -> list[NDArray[np.int64]]:
+    """Of both sides, as they stand in a batch."""
+    return [corpus.lengths(side) + SPECIALS_PER_SIDE for side in SIDES]
 
 
 def _write_sources(folder: Path, tokenizer: Tokenizer, base: Path, recipe: Recipe) -> None:
@@ -146,18 +158,18 @@ def _write_sources(folder: Path, tokenizer: Tokenizer, base: Path, recipe: Recip
 
 
 def _joined(rows: Iterable[NDArray[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows end to end, and where each of them ends."""
+    """Rows concatenated, and where each of them ends."""
     found = [np.asarray(row, dtype=np.int64) for row in rows]
     return np.concatenate(found), np.cumsum([len(row) for row in found])
 
 
-def _facts(tokenizer: Tokenizer, corpus: ShardedPairs, recipe: Recipe) -> dict[str, Any]:
+def _facts(tokenizer: Tokenizer, corpus: Shards, recipe: Recipe) -> dict[str, Any]:
     return {
         "vocab_size": tokenizer.vocab_size,
         "pad": tokenizer.pad_id,
         "bos": tokenizer.bos_id,
         "eos": tokenizer.eos_id,
-        "target_length": float(corpus.lengths()[1].mean()),
+        "target_length": float(_lengths(corpus)[1].mean()),
         "batch_tokens": recipe.training.batch_tokens,
     }
 
@@ -179,7 +191,7 @@ def decoding_job(
 ) -> dict[str, Any]:
     """What a contender needs to translate: sentences, sizes, and a folder with a model of these sizes.
 
-    length: the number of tokens of every translation, so that all engines take as many steps, whatever their weights.
+    length: the number of tokens of every translation, so that all engines take equally many steps.
     """
     config = configuration(work, model)
     folder = work.folder / f"model-{'-'.join(map(str, model.values()))}-{length}"
@@ -191,16 +203,16 @@ def decoding_job(
 
 def configuration(work: Work, model: Mapping[str, Any]) -> ModelConfig:
     """The model that is raced, for the vocabulary of the work."""
-    return model_config(model, vocab_size=work.vocab_size, target_vocab_size=None)
+    return model_config(model, {"vocab_size": work.vocab_size})
 
 
 def training_operations(work: Work, config: ModelConfig) -> float:
-    """Floating-point operations a target token in training: those of the forward pass, and twice as many backward."""
+    """Floating-point operations per target token in training: those of the forward pass, and twice as many backward."""
     return 3.0 * count_cost(config, length=max(1, round(work.target_length))).flops_per_token
 
 
 def decoding_operations(work: Work, config: ModelConfig, *, length: int, beam: int) -> float:
-    """Floating-point operations a sentence in a search: the products with weights, without which no engine can do.
+    """Floating-point operations per sentence in a search: the products with weights, which every engine needs.
 
     The source passes the encoder and becomes keys and values once; the first step has one row, every other a beam.
     """
@@ -223,11 +235,11 @@ def _description(work: Work, config: ModelConfig) -> dict[str, Any]:
 
 
 def _exactly(length: int, config: ModelConfig, work: Work) -> Bundle:
-    """A model of random weights whose every translation has so many tokens, the end token among them.
+    """A model with random weights whose translations all have so many tokens, the end token included.
 
     One coordinate of the decoder's states is kept for a clock: no layer writes to it, the (learned) position sets it
     below zero until the last token and above zero there, and the end token's vector reads it. Engines that treat a
-    translation cut at its limit differently from one that ends by itself are then raced on the latter.
+    translation cut at its limit differently from one that ends by itself are then compared on the latter.
     """
     torch.manual_seed(1)
     config = replace(config, position=replace(config.position, kind="learned"), decoder_position=None)
@@ -240,7 +252,12 @@ def _exactly(length: int, config: ModelConfig, work: Work) -> Bundle:
         positions, vectors = model.decoder.front.position.table.weight, model.head.table
         positions[: length - 1, CLOCK], positions[length - 1 :, CLOCK] = -4.0, 4.0
         vectors[:, CLOCK] = 0.0
-        vectors[work.eos, CLOCK] = 400.0  # loud enough to drown whatever else the state says
+        vectors[work.eos, CLOCK] = 400.0  # large enough to outweigh the rest of the state
     path = work.folder / "vocabulary" / "joint.json"
     tokenizer = Tokenizer.load(path, storage.read_json(path.with_suffix(".facts.json")))
-    return Bundle(config=config, model=model, tokenizer=tokenizer, provenance={"weights": "random, to be timed"})
+    return Bundle(
+        config=config,
+        model=model,
+        preprocessing=Preprocessing(tokenizer=tokenizer),
+        provenance={"weights": "random weights, for timing"},
+    )

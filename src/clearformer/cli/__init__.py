@@ -1,1 +1,1 @@
-"""The command line: `main.py` finds the verb, one file a verb does it."""
+"""The command line: `main.py` finds the verb, each verb has one file."""

@@ -1,4 +1,4 @@
-"""clearformer bench: this package beside its peers, in one run."""
+"""clearformer bench: speed, memory and start-up time beside other programs, in one run."""
 
 import argparse
 import json
@@ -6,7 +6,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clearformer.cli.parser import number_between
 from clearformer.cli.usage import UsageError
+from clearformer.cli.use import check_folder
 
 if TYPE_CHECKING:
     from clearformer.bench.idleness import Moment
@@ -20,21 +22,31 @@ USUAL = ("train", "decode", "startup")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     parser.add_argument(
-        "parts", nargs="*", metavar="PART", help=f"what to measure: {', '.join(PARTS)} (default: {' '.join(USUAL)})"
+        "parts", nargs="*", metavar="PART", help=f"what to measure: {', '.join(PARTS)} ({' '.join(USUAL)})"
     )
-    parser.add_argument("--peers", nargs="+", metavar="NAME", help="only these, and this package (default: all)")
-    parser.add_argument("--sizes", nargs="+", choices=("tiny", "base"), default=["tiny"], help="models (tiny)")
-    parser.add_argument("--repeats", type=int, default=5, help="turns that everybody takes (5)")
-    parser.add_argument("--seconds", type=float, default=20.0, help="how long a case is measured in a turn (20)")
-    parser.add_argument("--threads", type=int, help="processors that everybody may use (all)")
-    parser.add_argument("--sentences", type=int, default=1000, help="that are translated (1000)")
+    parser.add_argument("--peers", nargs="+", metavar="NAME", help="only these programs, and this package (all)")
+    parser.add_argument(
+        "--sizes", nargs="+", choices=("tiny", "base"), default=["tiny"], help="sizes of the models (tiny)"
+    )
+    many = number_between(1, 1_000_000)
+    parser.add_argument("--repeats", type=many, default=5, metavar="N", help="turns that every program takes (5)")
+    parser.add_argument(
+        "--seconds",
+        type=number_between(0.01, 1e6),
+        default=20.0,
+        metavar="X",
+        help="how long each case is measured in a turn (20)",
+    )
+    parser.add_argument("--threads", type=many, metavar="N", help="processors that every program may use (all)")
+    parser.add_argument("--sentences", type=many, default=1000, metavar="N", help="sentences to translate (1000)")
     parser.add_argument("--json", action="store_true", help="print everything that was measured as JSON")
-    parser.add_argument("--out", type=Path, metavar="FOLDER", help="write report.json, report.md and plots there, too")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="also write report.json, report.md and plots there")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Look whether the machine is idle, race, and tell."""
+    """Check that the machine is idle, measure, and report."""
     parts = arguments.parts or USUAL
+    check_folder(arguments.out, "--out")
     if unknown := [part for part in parts if part not in PARTS]:
         raise UsageError(f"there is no part called {', '.join(unknown)}; choose from {', '.join(PARTS)}")
 
@@ -54,7 +66,7 @@ def run(arguments: argparse.Namespace) -> None:
     programme = Programme(folder, read_contenders(folder) if folder else {}, settings, _say)
     moment = idleness.look()
     if disturbance := moment.disturbance():
-        print(f"warning: {disturbance}; figures of this run are not to be quoted", file=sys.stderr, flush=True)
+        print(f"warning: {disturbance}; do not quote the figures of this run", file=sys.stderr, flush=True)
     for part in PARTS:
         if part in parts:
             getattr(programme, part)(*([] if part == "limits" else [arguments.peers]))
@@ -62,7 +74,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _say(turn: "Turn") -> None:
-    """A line a turn, so that one sees that something happens."""
+    """One line per turn, so that one sees that something happens."""
     found = "; ".join(f"{one.case}: {one.rate:,.1f} {one.unit}/s" for one in turn.readings)
     print(f"{turn.name}: {turn.failure or found}", file=sys.stderr, flush=True)
 
@@ -97,7 +109,7 @@ def _write(folder: Path, as_json: str, text: str, series: dict[str, dict[str, li
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "report.json").write_text(as_json + "\n", encoding="utf-8")
     (folder / "report.md").write_text(text, encoding="utf-8")
-    labels = {"length": "tokens a sentence", "vocabulary": "pieces", "width": "width of the model"}
+    labels = {"length": "tokens per sentence", "vocabulary": "pieces", "width": "width of the model"}
     for axis, lines in series.items():
-        drawn = chart(f"Training cost against {axis}", labels[axis], "seconds a thousand target tokens", lines)
+        drawn = chart(f"Training cost against {axis}", labels[axis], "seconds per thousand target tokens", lines)
         (folder / f"{axis}.svg").write_text(drawn, encoding="utf-8")

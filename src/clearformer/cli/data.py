@@ -8,8 +8,10 @@ from clearformer.cli.usage import UsageError
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
-    parser.add_argument("what", choices=["list", "get"], help="list what is known, or get one corpus")
-    parser.add_argument("name", nargs="?", help="which corpus to get")
+    parser.add_argument(
+        "what", metavar="list|get", choices=["list", "get"], help="list what is known, or get one corpus"
+    )
+    parser.add_argument("name", nargs="?", metavar="NAME", help="the corpus to get")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 

@@ -1,15 +1,17 @@
-"""clearformer diagnose: why a model is bad."""
+"""clearformer diagnose: what is wrong with a model, and what to do."""
 
 import argparse
 import json
 from pathlib import Path
 
+from clearformer.cli.usage import UsageError
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     parser.add_argument("folder", metavar="RUN|MODEL", help="the folder of a run, a model folder, or a model's name")
-    parser.add_argument("--source", type=Path, help="sentences to look at (a run has its development set)")
-    parser.add_argument("--reference", type=Path, help="their translations by people")
+    parser.add_argument("--source", type=Path, metavar="FILE", help="sentences to look at (a run has its own)")
+    parser.add_argument("--reference", type=Path, metavar="FILE", help="their translations by people")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -19,7 +21,10 @@ def run(arguments: argparse.Namespace) -> None:
     from clearformer.diagnosis.examine import diagnose
     from clearformer.folder.description import find_model
 
-    folder = find_model(arguments.folder)
+    if (arguments.source is None) != (arguments.reference is None):
+        raise UsageError("--source and --reference belong together: output is judged beside a translation by people")
+    given = Path(arguments.folder)
+    folder = given if (given / "recipe.toml").is_file() else find_model(arguments.folder)  # a run tells more
     with progress_bar("translating") as show:
         found = diagnose(folder, source=arguments.source, reference=arguments.reference, on_progress=show)
     if arguments.json:

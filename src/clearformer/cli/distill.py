@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from clearformer.cli.search_options import add_others
+from clearformer.cli.use import check_folder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -12,8 +13,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "words",
         nargs="+",
-        metavar="RECIPE.toml [key.path=value …]",
-        help="the student's recipe: a file or the name of a shipped one, and changes such as model.decoder_layers=1",
+        metavar="RECIPE",
+        help="the student's recipe: a file or the name of one that ships, then changes such as model.decoder_layers=1",
     )
     add_others(parser)
     parser.add_argument(
@@ -21,35 +22,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="MODEL",
-        help="a further teacher, who writes translations of its own; may be given again",
+        help="a further teacher, which writes its own translations; may be given again",
     )
     parser.add_argument(
         "--back",
         action="append",
         default=[],
         metavar="MODEL",
-        help="a model of the other direction, which writes new sources for the translations; may be given again",
+        help="a model of the other direction, which writes new sources; may be given again",
     )
-    parser.add_argument("--out", type=Path, help="the folder of the run (runs/ and the recipe's name, -distilled)")
-    parser.add_argument("--alone", action="store_true", help="learn from the teacher alone, without the original text")
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="the folder of the run (runs/ and the recipe's name, -distilled)"
+    )
+    parser.add_argument(
+        "--alone", action="store_true", help="learn from the teacher's translations alone, without the original ones"
+    )
     parser.add_argument(
         "--take-layers",
         action="store_true",
-        help="begin with the teacher's own layers; give the student fewer, such as model.decoder_layers=1",
+        help="start from the teacher's own layers; give the student fewer, such as model.decoder_layers=1",
     )
-    parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
+    parser.add_argument("--resume", action="store_true", help="resume from the last checkpoint")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write the lessons, then train."""
+    """Let the teacher translate the training text, then train the student on it."""
     from clearformer.cli.progress import progress_bar, training_progress
-    from clearformer.run.distillation import Teachers, distill
-    from clearformer.run.recipe import find_recipe, read_recipe
+    from clearformer.cli.train import read
+    from clearformer.run.distillation import distill
+    from clearformer.run.recipe import find_recipe
+    from clearformer.tasks.task import Teachers
 
+    check_folder(arguments.out, "--out")
     path = find_recipe(arguments.words[0])
-    recipe = read_recipe(path, arguments.words[1:])
+    recipe = read(path, arguments.words[1:])
     out = arguments.out or Path("runs") / f"{recipe.name}-distilled"
-    with progress_bar("the teacher writes") as lessons, training_progress(recipe.training.steps) as watchers:
+    with progress_bar("the teacher writes") as lessons, training_progress() as watchers:
         model = distill(
             Teachers(together=[arguments.teacher, *arguments.others], also=arguments.also, back=arguments.back),
             recipe,

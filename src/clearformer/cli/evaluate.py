@@ -2,33 +2,38 @@
 
 import argparse
 import json
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from clearformer.cli.search_options import add_engine, add_others, add_search, search_config
-from clearformer.cli.usage import UsageError
+from clearformer.cli.search_options import add_engine, add_others, add_search, check_engine, search_config
+from clearformer.cli.usage import UsageError, asked_wrongly
+from clearformer.cli.use import GivenText, add_model, naming_places, open_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
-    parser.add_argument("--model", default="en-de", help="a model folder or the name of one that ships (en-de)")
+    add_model(parser, "a translator", default="en-de")
     add_others(parser)
     add_test_set(parser)
     parser.add_argument(
-        "--tokenise", help="sacreBLEU's tokeniser; none for text that is split already (its recipe's, or by language)"
+        "--tokenise",
+        metavar="NAME",
+        help="sacreBLEU's tokeniser; none for text that is already split (as in the model's recipe, or by language)",
     )
     add_search(parser)
     add_engine(parser)
-    parser.add_argument("--output", type=Path, help="keep the translations in this file")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="also write the translations to this file")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def add_test_set(parser: argparse.ArgumentParser) -> None:
     """How a test set is named."""
-    parser.add_argument("--data", help="a known corpus; its test set is used")
-    parser.add_argument("--source", type=Path, help="sentences to translate, one a line")
-    parser.add_argument("--reference", type=Path, help="their translations by people")
+    parser.add_argument("--data", metavar="NAME", help="a known corpus, whose test set is used")
+    parser.add_argument("--source", type=Path, metavar="FILE", help="sentences to translate, one per line")
+    parser.add_argument("--reference", type=Path, metavar="FILE", help="their translations by people")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -38,40 +43,58 @@ def run(arguments: argparse.Namespace) -> None:
     from clearformer.inference.engines import open_translator
 
     config = search_config(arguments)
+    check_engine(arguments, config)
+    with asked_wrongly():
+        check_tokeniser(arguments.tokenise)
     translator = open_translator(arguments.model, arguments.engine, config, others=arguments.others, scores="none")
     tokenise = arguments.tokenise or translator.provenance.get("tokenise")
     check_tokeniser(tokenise)  # the folder's own word is no better than the user's
-    sources, references = read_test_set(arguments, translator.provenance)
-    with progress_bar("translating") as show:
-        found = [one.text for one in translator.translate(sources, config, on_progress=show)]
+    given = read_test_set(arguments, translator.provenance)
+    with open_output(arguments.output) as output:  # now: what cannot be written is known before the work
+        with progress_bar("translating") as show, given.naming_places():
+            found = [one.text for one in translator.translate(given.sources, config, on_progress=show)]
+        if arguments.output:
+            output.writelines(f"{text}\n" for text in found)
     with progress_bar("perplexity") as show:
-        perplexity = translator.perplexity(sources, references, on_progress=show)
-    if arguments.output:
-        arguments.output.write_text("".join(f"{text}\n" for text in found), encoding="utf-8")
+        perplexity = translator.perplexity(given.sources, given.references, on_progress=show)
     language = translator.provenance.get("target_language")
-    score = score_translations(found, references, language=language, tokenise=tokenise)
+    score = score_translations(found, given.references, language=language, tokenise=tokenise)
     if arguments.json:
         print(json.dumps({**asdict(score), "perplexity": perplexity}, indent=2))
         return
     print(f"BLEU        {score.bleu:.2f}   (95 % between {score.bleu_low:.2f} and {score.bleu_high:.2f})")
     print(f"chrF2       {score.chrf:.2f}")
-    print(f"perplexity  {perplexity:.2f} a token")
+    print(f"perplexity  {perplexity:.2f} per token")
     print(f"sentences   {score.sentences}")
     print(f"signature   {score.signature}")
 
 
-def read_test_set(arguments: argparse.Namespace, provenance: dict[str, Any]) -> tuple[list[str], list[str]]:
+class ReferenceSet(NamedTuple):
     """Sentences and their translations by people, as many of one as of the other."""
-    from clearformer.text.doctor.parallel import read_lines
+
+    source_file: Path
+    sources: list[str]
+    references: list[str]
+
+    def naming_places(self) -> AbstractContextManager[None]:
+        """A sentence that is refused inside is refused by its file and line."""
+        return naming_places(
+            [GivenText(text, f"{self.source_file}:{line}") for line, text in enumerate(self.sources, start=1)]
+        )
+
+
+def read_test_set(arguments: argparse.Namespace, provenance: Mapping[str, Any]) -> ReferenceSet:
+    """The test set that the options name."""
+    from clearformer.text.lines import read_lines
 
     source, reference = _files(arguments, provenance)
     sources, references = list(read_lines(source)), list(read_lines(reference))
     if len(sources) != len(references):
         raise ValueError(f"{source} has {len(sources)} lines but {reference} has {len(references)}; they must be equal")
-    return sources, references
+    return ReferenceSet(source, sources, references)
 
 
-def _files(arguments: argparse.Namespace, provenance: dict[str, Any]) -> tuple[Path, Path]:
+def _files(arguments: argparse.Namespace, provenance: Mapping[str, Any]) -> tuple[Path, Path]:
     if arguments.data:
         from clearformer.data.catalogue.corpora import find_corpus
         from clearformer.data.catalogue.fetch import get

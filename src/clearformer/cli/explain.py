@@ -1,10 +1,11 @@
-"""clearformer explain: the walk-through of a sentence as one file, or a single figure."""
+"""clearformer explain: a walk through the model for one sentence as one page, or a single figure."""
 
 import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clearformer.cli.usage import UsageError
+from clearformer.cli.use import add_model, hint_at_file, utf8_word
 
 if TYPE_CHECKING:
     from clearformer.studio.app import Handlers
@@ -17,17 +18,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "text",
         nargs="?",
+        type=utf8_word,
+        metavar="TEXT",
         help="the sentence; token numbers for a model without a tokenizer (not for positions, architecture, curves)",
     )
-    parser.add_argument("--model", default="en-de", help="a model folder or the name of one that ships (en-de)")
-    parser.add_argument("--out", type=Path, required=True, help="F.html; with --figure F.svg, F.csv or F.json")
+    add_model(parser, "the model to show", default="en-de")
     parser.add_argument(
-        "--language", choices=("en", "zh"), default="en", help="of the page; it can be switched there (en)"
+        "--out", type=Path, required=True, metavar="FILE", help="F.html; with --figure F.svg, F.csv or F.json"
     )
-    parser.add_argument("--figure", choices=FIGURES, help="a single figure")
-    parser.add_argument("--site", help="an attention layer, such as decoder.layers.0.cross_attn (all, or the last)")
-    parser.add_argument("--head", type=int, help="a head of it, from 1 (the mean)")
-    parser.add_argument("--runs", type=Path, action="append", help="for curves: a training run, or a folder of runs")
+    parser.add_argument(
+        "--language", choices=("en", "zh"), default="en", help="language of the page, which can be switched there (en)"
+    )
+    parser.add_argument("--figure", choices=FIGURES, help="write one figure instead of the page")
+    parser.add_argument(
+        "--site", metavar="LAYER", help="an attention layer, such as decoder.layers.0.cross_attn (all, or the last)"
+    )
+    parser.add_argument("--head", type=int, metavar="N", help="one of its heads, counted from 1 (the mean of all)")
+    parser.add_argument(
+        "--runs", type=Path, action="append", metavar="FOLDER", help="for curves: a training run, or a folder of runs"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -38,7 +47,8 @@ def run(arguments: argparse.Namespace) -> None:
         raise UsageError(f"--out {arguments.out} should end in {' or '.join(sorted(wanted))} for {kind}")
 
     if arguments.text is None and arguments.figure not in {"positions", "architecture", "curves"}:
-        raise UsageError("say which sentence is to be explained")
+        raise UsageError("give the sentence to explain, between quotation marks")
+    hint_at_file([arguments.text] if arguments.text else [], '"$(cat {})"')
     if missing := [folder for folder in arguments.runs or [] if not folder.is_dir()]:
         raise UsageError(f"--runs {missing[0]} is not a folder")
 

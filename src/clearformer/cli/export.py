@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from clearformer.cli.usage import UsageError
+from clearformer.cli.use import check_folder
 
 TARGETS = ("huggingface", "ctranslate2", "onnx")
 QUANTIZATIONS = ("float32", "int16", "int8", "int8_float32")
@@ -11,18 +12,22 @@ QUANTIZATIONS = ("float32", "int16", "int8", "int8_float32")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
-    parser.add_argument("model", help="a model folder or the name of one that ships")
-    parser.add_argument("dir", type=Path, help="the folder to write")
-    parser.add_argument("--to", required=True, choices=TARGETS, help="the program that shall open it")
-    parser.add_argument("--quantization", choices=QUANTIZATIONS, default="float32", help="ctranslate2 only (float32)")
+    parser.add_argument("model", metavar="MODEL", help="a model folder or the name of one that ships")
+    parser.add_argument("dir", type=Path, metavar="FOLDER", help="the folder to write")
+    parser.add_argument("--to", required=True, choices=TARGETS, help="the format to write")
+    parser.add_argument(
+        "--quantization",
+        choices=QUANTIZATIONS,
+        default="float32",
+        help="type of the weights, for ctranslate2 only (float32)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Hand the folder to the writer of that format; a family that it does not know is refused before anything else."""
+    """Pass the folder to the writer of that format, which first refuses a family that it does not know."""
     from clearformer.folder.description import find_model
 
-    if arguments.dir.exists() and (not arguments.dir.is_dir() or any(arguments.dir.iterdir())):
-        raise UsageError(f"{arguments.dir} exists and is not empty; name a new folder")
+    check_folder(arguments.dir, "FOLDER", new=True)
     if arguments.quantization != "float32" and arguments.to != "ctranslate2":
         raise UsageError(f"--quantization is for --to ctranslate2, not for {arguments.to}")
     folder = find_model(arguments.model)

@@ -1,48 +1,69 @@
-"""clearformer generate: a text goes on, streamed."""
+"""clearformer generate: continue a text."""
 
 import argparse
 import json
+from typing import TYPE_CHECKING
+
+from clearformer.cli.options import add_options, read_options
+from clearformer.cli.use import (
+    GivenText,
+    add_answers,
+    add_model,
+    add_texts,
+    given_texts,
+    naming_places,
+    open_model,
+    open_output,
+)
+from clearformer.inference.generation_settings import GenerationConfig
+
+if TYPE_CHECKING:
+    from typing import IO
+
+    from clearformer.inference.text_generator import TextGenerator
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
-    parser.add_argument("prompt", help="the text to go on with; an empty one begins anew")
-    parser.add_argument("--model", required=True, help="the folder of a language model")
-    parser.add_argument("--max-new", type=int, default=128, help="the most tokens to add (128)")
-    parser.add_argument("--temperature", type=float, default=0.0, help="0 takes the likeliest, 1 draws as learned (0)")
-    parser.add_argument("--top-k", type=int, help="draw among the k likeliest tokens only")
-    parser.add_argument("--top-p", type=float, help="draw among the likeliest that have this probability together")
-    parser.add_argument("--seed", type=int, default=0, help="of the drawing (0)")
-    parser.add_argument("--json", action="store_true", help="print JSON: prompt, text, tokens, log-probabilities")
+    add_texts(parser, "texts to continue")
+    add_model(parser, "a language model")
+    add_options(parser, GenerationConfig)
+    add_answers(parser, "print one JSON object per text: prompt, text, tokens, log-probabilities")
+    parser.epilog = 'An empty text ("") begins a new one. A blank line stands between several texts.'
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Go on, and show each piece as soon as it is chosen."""
-    from clearformer.folder import bundle
-    from clearformer.folder.description import find_model
-    from clearformer.inference.generation_settings import GenerationConfig
+    """Continue each text, and show each piece as soon as it is chosen."""
+    config = read_options(arguments, GenerationConfig)
     from clearformer.inference.text_generator import TextGenerator
 
-    config = GenerationConfig(
-        max_new=arguments.max_new,
-        temperature=arguments.temperature,
-        top_k=arguments.top_k,
-        top_p=arguments.top_p,
-        seed=arguments.seed,
-    )
-    generator = TextGenerator(bundle.load(find_model(arguments.model)))
-    if arguments.json:
-        choices = list(generator.choices(generator.encode(arguments.prompt), config))
-        tokenizer = generator.tokenizer
-        entry = {
-            "prompt": arguments.prompt,
-            "text": generator.generate(arguments.prompt, config),
-            "tokens": [tokenizer.piece(choice.token) for choice in choices],
-            "log_probs": [choice.log_prob for choice in choices],
-        }
-        print(json.dumps(entry, ensure_ascii=False))
-        return
-    print(arguments.prompt, end="", flush=True)
-    for piece in generator.stream(arguments.prompt, config):
-        print(piece, end="", flush=True)
-    print()
+    generator = TextGenerator(open_model(arguments))
+    with open_output(arguments.output) as output:
+        for number, given in enumerate(given_texts(arguments)):
+            with naming_places([given]):
+                if arguments.json:
+                    print(_as_json(generator, given.text, config), file=output, flush=True)
+                else:
+                    _stream(generator, given, config, output, first=number == 0)
+
+
+def _stream(
+    generator: "TextGenerator", given: GivenText, config: GenerationConfig, output: "IO[str]", *, first: bool
+) -> None:
+    print("" if first else "\n", given.text, sep="", end="", file=output, flush=True)
+    for piece in generator.stream(given.text, config):
+        print(piece, end="", file=output, flush=True)
+    print(file=output, flush=True)
+
+
+def _as_json(generator: "TextGenerator", prompt: str, config: GenerationConfig) -> str:
+    """Generated once: the text is put together from the tokens that were chosen."""
+    given = generator.encode(prompt)
+    choices = list(generator.choices(given, config))
+    entry = {
+        "prompt": prompt,
+        "text": generator.text_of(given, [choice.token for choice in choices]),
+        "tokens": [generator.tokenizer.piece(choice.token) for choice in choices],
+        "log_probs": [choice.log_prob for choice in choices],
+    }
+    return json.dumps(entry, ensure_ascii=False)

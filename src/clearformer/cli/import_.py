@@ -1,16 +1,38 @@
 """clearformer import: a published checkpoint becomes one of our model folders."""
 
 import argparse
+import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from clearformer.cli.usage import UsageError
+from clearformer.cli.use import check_folder
+
+if TYPE_CHECKING:
+    from clearformer.folder.bundle import Bundle
+    from clearformer.model.config import ModelConfig
+
+# What a model with this head does with text, and a command that lets it.
+_READERS = {
+    "class": ("classifies texts", 'classify "A gripping film."'),
+    "tags": ("tags the words of a text", 'tag "Ada Lovelace lived in London."'),
+    "span": ("finds the answer to a question", 'answer "Where did Ada live?" "Ada Lovelace lived in London."'),
+    "states": ("embeds texts", 'embed "Two dogs play in the snow."'),
+}
+_WRITERS = {
+    "decoder": ("continues a text", 'generate "Once upon a time"'),
+    "encoder-decoder": ("translates, or rewrites a text", 'translate "Two dogs play in the snow."'),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
-    parser.add_argument("source", type=Path, help="a checkpoint's folder (Hugging Face, CTranslate2), or a .gguf file")
-    parser.add_argument("dir", type=Path, help="the model folder to write")
-    parser.add_argument("--as", dest="family", metavar="FAMILY", help="the family, where config.json does not name it")
+    parser.add_argument(
+        "source", type=Path, metavar="SOURCE", help="a checkpoint's folder (Hugging Face, CTranslate2), or a .gguf file"
+    )
+    parser.add_argument("dir", type=Path, metavar="FOLDER", help="the model folder to write")
+    parser.add_argument(
+        "--as", dest="family", metavar="FAMILY", help="the model's family, if config.json does not name it"
+    )
     parser.add_argument(
         "--split", metavar="PATTERN", help="for a vocab.txt of whole tokens: the regular expression that finds them"
     )
@@ -18,21 +40,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Bring it over, then show how well it agrees with the published program."""
+    """Import, then show how well it agrees with the published program, what it is, and what to type next."""
     import json
 
     from clearformer.interop.importer import import_checkpoint
 
-    if arguments.dir.exists() and not arguments.dir.is_dir():
-        raise UsageError(f"{arguments.dir} is a file; name a folder")
-    if arguments.dir.is_dir() and any(arguments.dir.iterdir()):
-        raise UsageError(f"{arguments.dir} is not empty; name a new folder")
+    check_folder(arguments.dir, "FOLDER", new=True)
     made = import_checkpoint(arguments.source, arguments.dir, arguments.family, split=arguments.split)
     certificate = made.provenance["certificate"]
     if arguments.json:
         print(json.dumps(certificate, indent=2))
         return
-    for name, outcome in rows(certificate):
+    for name, outcome in [*rows(certificate), *facts(made, arguments.dir)]:
         print(f"{name:<32} {outcome}")
 
 
@@ -49,3 +68,26 @@ def rows(certificate: dict[str, object]) -> list[tuple[str, str]]:
         if isinstance(outcome, list) and outcome:
             table.append((label, f"equal for {sum(outcome)} of {len(outcome)} texts"))
     return table
+
+
+def facts(made: "Bundle", folder: Path) -> list[tuple[str, str]]:
+    """What the model is, and the next command to type."""
+    does, command = use(made.config)
+    if made.tokenizer is None and made.config.front.kind == "tokens":
+        does, command = f"{does}, but has no vocabulary and reads ids", None
+    shown = shlex.quote(str(folder))
+    return [
+        ("family", f"{made.config.family}, {made.config.shape}"),
+        ("parameters", f"{sum(one.numel() for one in made.model.parameters()):,}"),
+        ("use", does),
+        ("next", f"clearformer {command} --model {shown}" if command else f"clearformer inspect {shown}"),
+    ]
+
+
+def use(config: "ModelConfig") -> tuple[str, str | None]:
+    """What a model does, and a command for it; pictures, sound and masked words have no verb yet."""
+    if config.front.kind != "tokens":
+        return {"patches": "reads pictures", "sound": "writes down speech"}[config.front.kind], None
+    if config.head.kind == "language-model":
+        return _WRITERS.get(config.shape, ("fills in masked words", None))
+    return _READERS[config.head.kind]

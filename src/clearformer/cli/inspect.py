@@ -1,41 +1,47 @@
-"""clearformer inspect: what a model costs, by part."""
+"""clearformer inspect: the parameters, memory and operations of a model, by part."""
 
 import argparse
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clearformer.cli.usage import UsageError
+from clearformer.cli.parser import number_between
 
 if TYPE_CHECKING:
     from clearformer.model.config import ModelConfig
     from clearformer.model.cost import ModelCost
 
+LONGEST = 1_000_000  # tokens in a sequence; no model reads more, and the count of operations stays a number
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
-    parser.add_argument("model", help="a model folder, or a preset such as tiny, base, big, gpt2, bert-base, gpt3")
-    parser.add_argument("--length", type=int, default=128, help="tokens in a sequence, for the operations (128)")
+    parser.add_argument(
+        "model", metavar="MODEL", help="a model folder, or a preset such as tiny, base, big, gpt2, bert-base, gpt3"
+    )
+    kind = number_between(1, LONGEST)
+    parser.add_argument(
+        "--length", type=kind, default=128, metavar="N", help="tokens in a sequence, to count operations for (128)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Count and print."""
-    from clearformer.folder.description import read_description
+    from clearformer.folder.description import find_model, read_description
     from clearformer.foundation import settings
     from clearformer.model.config import ModelConfig
     from clearformer.model.cost import count_cost
     from clearformer.model.presets import PRESETS, preset
 
-    if arguments.length < 1:
-        raise UsageError(f"--length must be at least 1, not {arguments.length}")
     if arguments.model in PRESETS:
         config = preset(arguments.model)
-    elif Path(arguments.model).is_dir():
-        described = read_description(Path(arguments.model))
-        config = settings.parse(ModelConfig, described["model"], f"{arguments.model}/config.json")
     else:
-        raise ValueError(f"{arguments.model} is neither a model folder nor a preset; presets: {', '.join(PRESETS)}")
+        try:
+            folder = find_model(arguments.model)
+        except ValueError as error:
+            raise ValueError(f"{error}, or name a preset ({', '.join(PRESETS)})") from None
+        described = read_description(folder)
+        config = settings.parse(ModelConfig, described.model, f"{folder}/config.json")
     found = count_cost(config, length=arguments.length)
     if arguments.json:
         print(json.dumps(_as_json(arguments.model, config, found), indent=2))
@@ -69,7 +75,7 @@ def _print(name: str, config: "ModelConfig", found: "ModelCost") -> None:
     console.print(table)
     console.print(f"\nweights     {_size(found.bytes)} in float32, {_size(found.bytes // 2)} in float16")
     forward, training = _short(found.flops_per_token), _short(3 * found.flops_per_token)
-    console.print(f"operations  {forward}FLOP a token forward, {training}FLOP in training, at length {found.length}")
+    console.print(f"operations  {forward}FLOP per token forward, {training}FLOP in training, at length {found.length}")
 
 
 def _size(count: float) -> str:

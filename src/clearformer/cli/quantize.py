@@ -2,51 +2,55 @@
 
 import argparse
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 
 from clearformer.cli.evaluate import add_test_set
+from clearformer.cli.parser import number_between
+from clearformer.cli.search_options import add_search, search_config
+from clearformer.cli.use import check_folder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
-    parser.add_argument("model", help="a model folder or the name of one that ships")
-    parser.add_argument("out", type=Path, help="where to write the smaller one")
+    parser.add_argument("model", metavar="MODEL", help="a model folder or the name of one that ships")
+    parser.add_argument("out", type=Path, metavar="FOLDER", help="where to write the smaller model")
     add_test_set(parser)
-    parser.add_argument("--limit", type=float, default=0.5, help="BLEU that may be lost (0.5)")
-    parser.add_argument("--beam", type=int, help="hypotheses kept at each step (as in its recipe, or 4)")
+    kind = number_between(0.0, 100.0)
+    parser.add_argument("--limit", type=kind, default=0.5, metavar="X", help="most BLEU that may be lost (0.5)")
+    add_search(parser)
     parser.add_argument(
         "--shortlist",
         type=Path,
         nargs=2,
         metavar=("SOURCE", "TARGET"),
-        help="training files, to learn which target tokens a source token may become: fewer to choose from is faster",
+        help="training files, to learn the likely target tokens of each source token: fewer choices are faster",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Convert, measure both, keep or refuse, print."""
+    """Convert, measure both, keep the small one or refuse, print."""
     from clearformer.cli.evaluate import read_test_set
     from clearformer.cli.progress import progress_bar
     from clearformer.folder.description import find_model, read_description
     from clearformer.inference.quantize import quantize
-    from clearformer.inference.translation_settings import usual_search
 
+    check_folder(arguments.out, "FOLDER", new=True)
     folder = find_model(arguments.model)
-    provenance = read_description(folder).get("provenance", {})
-    usual = usual_search(provenance)
+    provenance = read_description(folder).provenance
+    config = search_config(arguments)
     arguments.data = arguments.data or (None if arguments.source else provenance.get("data"))
-    sources, references = read_test_set(arguments, provenance)
-    with progress_bar("translating twice") as show:
+    given = read_test_set(arguments, provenance)
+    with progress_bar("translating twice") as show, given.naming_places():
         found = quantize(
             folder,
             arguments.out,
-            sources,
-            references,
+            given.sources,
+            given.references,
             limit=arguments.limit,
             pairs=_pairs(arguments.shortlist),
-            config=replace(usual, beam=arguments.beam or usual.beam),
+            config=config,
             on_progress=show,
         )
     if arguments.json:

@@ -1,16 +1,18 @@
-"""clearformer score: how likely a model finds given translations."""
+"""clearformer score: the log-probability of given translations."""
 
 import argparse
 import json
 from pathlib import Path
 
+from clearformer.cli.use import add_model
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
-    parser.add_argument("--source", type=Path, required=True, help="sentences, one a line")
-    parser.add_argument("--target", type=Path, required=True, help="their translations, line by line")
-    parser.add_argument("--model", default="en-de", help="a model folder or the name of one that ships (en-de)")
-    parser.add_argument("--json", action="store_true", help="print a JSON object a line, with every token")
+    parser.add_argument("--source", type=Path, required=True, metavar="FILE", help="sentences, one per line")
+    parser.add_argument("--target", type=Path, required=True, metavar="FILE", help="their translations, line by line")
+    add_model(parser, "a translator", default="en-de")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line, with every token")
 
 
 def run(arguments: argparse.Namespace) -> None:

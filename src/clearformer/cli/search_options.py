@@ -1,25 +1,23 @@
 """The options of a search, shared by the verbs that translate."""
 
 import argparse
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from clearformer.cli.options import add_options, read_options
+from clearformer.cli.usage import UsageError, asked_wrongly
+from clearformer.inference.translation_settings import DecodingConfig
+
 if TYPE_CHECKING:
-    from clearformer.inference.translation_settings import DecodingConfig
+    from pathlib import Path
 
 
-def add_search(parser: argparse.ArgumentParser) -> None:
-    """--beam, --penalty, --alpha, --batch."""
-    parser.add_argument("--beam", type=int, help="hypotheses kept at each step; 1 is greedy (as in its recipe, or 4)")
-    parser.add_argument(
-        "--penalty",
-        choices=("average", "gnmt"),
-        help="divides scores by n^alpha, or by ((5 + n) / 6)^alpha as the 2017 paper does (its recipe's, or average)",
-    )
-    parser.add_argument(
-        "--alpha", type=float, help="of the penalty; more favours longer translations (its recipe's, or 1)"
-    )
-    parser.add_argument("--batch", type=int, help="sentences translated at a time, fewer where they are long (128)")
+def add_search(parser: argparse.ArgumentParser, *, nbest: bool = False) -> None:
+    """One flag per field of DecodingConfig. nbest: whether several translations of a text can be shown."""
+    names = [name for name in DecodingConfig.__dataclass_fields__ if nbest or name != "nbest"]
+    remembered = ("beam", "penalty", "alpha", "stop")  # the model's folder may say otherwise
+    for name in names:
+        shown = "as in the model's recipe, or {}" if name in remembered else "{}"
+        add_options(parser, DecodingConfig, only=[name], default=shown)
 
 
 def add_engine(parser: argparse.ArgumentParser) -> None:
@@ -44,12 +42,22 @@ def add_others(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def search_config(arguments: argparse.Namespace, *, nbest: int = 1) -> "DecodingConfig":
-    """The same as settings: what the command line leaves open is as the model's recipe had it."""
+def check_engine(arguments: argparse.Namespace, config: DecodingConfig) -> None:
+    """Refuse what --engine ctranslate2 cannot do as wrong usage, before anything is opened."""
+    from clearformer.inference.ctranslate2 import check
+
+    if arguments.engine != "ctranslate2":
+        return
+    if arguments.others:
+        raise UsageError("--engine ctranslate2 runs one model alone; leave --engine or --with out")
+    with asked_wrongly():
+        check(config)
+
+
+def search_config(arguments: argparse.Namespace, model: "str | Path | None" = None) -> DecodingConfig:
+    """The flags as settings: what the command line leaves open is as the model's recipe had it."""
     from clearformer.folder.description import find_model, read_description
     from clearformer.inference.translation_settings import usual_search
 
-    usual = usual_search(read_description(find_model(arguments.model)).get("provenance", {}))
-    options = ("beam", "penalty", "alpha", "batch")
-    given = {name: value for name in options if (value := getattr(arguments, name)) is not None}
-    return replace(usual, nbest=nbest, **given)
+    described = read_description(find_model(arguments.model if model is None else model))
+    return read_options(arguments, DecodingConfig, usual_search(described.provenance))

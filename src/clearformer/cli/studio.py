@@ -1,24 +1,27 @@
-"""clearformer studio: see through a model in a browser."""
+"""clearformer studio: see inside a model in a browser."""
 
 import argparse
 import sys
 from pathlib import Path
 
 from clearformer.cli.usage import UsageError
+from clearformer.cli.use import add_model
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
-    parser.add_argument("--model", default="en-de", help="a model folder or the name of one that ships (en-de)")
+    add_model(parser, "the model to show", default="en-de")
     parser.add_argument(
-        "--port", type=int, default=8700, help="where to listen on this computer (8700, or the next free)"
+        "--port", type=int, default=8700, metavar="N", help="port on this computer (8700, or the next free one)"
     )
-    parser.add_argument("--runs", type=Path, action="append", help="a training run, or a folder of runs (runs)")
+    parser.add_argument(
+        "--runs", type=Path, action="append", metavar="FOLDER", help="a training run, or a folder of runs (runs)"
+    )
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Load, listen, say where."""
+    """Load the model, listen, and print the address."""
     from clearformer.folder.description import find_model
     from clearformer.serving.server import address_of, open_port, serve
     from clearformer.studio.app import studio_app

@@ -1,16 +1,22 @@
-"""clearformer train: from a recipe, or from two text files, to a model folder."""
+"""clearformer train: from a recipe, or from somebody's data, to a model folder."""
 
 import argparse
+import re
 import shlex
 import sys
+import textwrap
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clearformer.cli.usage import UsageError
+import clearformer
+from clearformer.cli.parser import number_between
+from clearformer.cli.usage import UsageError, asked_wrongly
+from clearformer.cli.use import check_folder
 
 if TYPE_CHECKING:
     from clearformer.run.recipe import Recipe
-    from clearformer.tasks.automatic.parallel_text import Choice
+    from clearformer.tasks.task import Choice
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,118 +24,187 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "words",
         nargs="*",
-        metavar="RECIPE.toml [key.path=value …]",
-        help="a recipe file or the name of a shipped one (sample), and changes such as training.steps=500",
+        metavar="RECIPE",
+        help="a recipe file or the name of one that ships, then changes to it such as training.steps=500",
     )
-    parser.add_argument("--source", type=Path, help="without a recipe: sentences of your own, one a line, plain or .gz")
-    parser.add_argument("--target", type=Path, help="their translations, line by line; everything else is chosen")
-    parser.add_argument("--reverse", action="store_true", help="the recipe's other direction, from target to source")
-    parser.add_argument("--out", type=Path, help="the folder of the run (runs/ and the recipe's name)")
-    parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        metavar="PATH",
+        help="without a recipe: a text file, or a folder with one subfolder of pictures per class; all else is chosen",
+    )
+    parser.add_argument("--task", metavar="NAME", help="what to take --data for, where that is not clear")
+    parser.add_argument(
+        "--source", type=Path, metavar="FILE", help="without a recipe: sentences, one per line, plain or .gz"
+    )
+    parser.add_argument(
+        "--target", type=Path, metavar="FILE", help="their translations, line by line; everything else is chosen"
+    )
+    parser.add_argument(
+        "--reverse", action="store_true", help="train the recipe's other direction, from target to source"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="the folder of the run (runs/ and the recipe's name)"
+    )
+    parser.add_argument(
+        "--minutes",
+        type=number_between(0.05, 100_000.0),
+        metavar="N",
+        help="scale the schedule so that training takes about so long on this machine",
+    )
+    parser.add_argument("--resume", action="store_true", help="resume from the last checkpoint of the run in --out")
+    parser.usage = (
+        "clearformer train RECIPE [key.path=value …] [options]\n"
+        "       clearformer train --data PATH [key.path=value …] [options]\n"
+        "       clearformer train --source FILE --target FILE [key.path=value …] [options]\n"
+        "       clearformer train --resume --out FOLDER"
+    )
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = f"recipes that ship:\n{_table(shipped_recipes())}"
+
+
+def shipped_recipes() -> dict[str, str]:
+    """The names of the recipes that ship, each with the first sentence of its file."""
+    folder = Path(clearformer.__file__).parent / "recipes"
+    return {path.stem: _first_sentence(path) for path in sorted(folder.glob("*.toml"))}
+
+
+def _first_sentence(recipe: Path) -> str:
+    """What the comment at the top of a recipe says first, up to a full stop or a colon."""
+    lines = takewhile(lambda line: line.startswith("#"), recipe.read_text(encoding="utf-8").splitlines())
+    comment = " ".join(line.lstrip("# ") for line in lines)
+    return re.split(r"[.:] |[.:]$| \(", comment, maxsplit=1)[0]
+
+
+def _table(entries: dict[str, str]) -> str:
+    width = max(map(len, entries), default=0)
+    indent = " " * (width + 4)
+    return "\n".join(
+        textwrap.fill(f"  {name:<{width}}  {says}", 88, subsequent_indent=indent) for name, says in entries.items()
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Train, showing how it goes."""
-    if arguments.reverse and (arguments.source or arguments.target or not arguments.words):
-        raise UsageError("--reverse turns a recipe round; name one, or exchange --source and --target instead")
-    if arguments.source or arguments.target:
-        _train_on_files(arguments)
+    """Train, with a progress bar."""
+    check_folder(arguments.out, "--out")
+    files = _given_files(arguments)
+    if arguments.reverse and (files or not arguments.words):
+        raise UsageError(
+            "--reverse swaps the two languages of a recipe; name a recipe, or exchange --source and --target instead"
+        )
+    if files:
+        _train_on_files(files, arguments)
     elif arguments.words:
         _train_recipe(arguments)
     elif arguments.resume and arguments.out:
-        _go_on(arguments.out)
+        _resume(arguments.out)
     else:
-        raise UsageError("name a recipe (`sample` needs nothing else), or give your text with --source and --target")
+        raise UsageError(
+            "name a recipe (`sample` needs nothing else), or give your data with --data, or with --source and --target"
+        )
+
+
+def _given_files(arguments: argparse.Namespace) -> list[Path]:
+    """The data that somebody has, where there is no recipe."""
+    if (arguments.source is None) != (arguments.target is None):
+        raise UsageError("--source and --target belong together: a translation is learned from both sides")
+    if arguments.data is not None and arguments.source is not None:
+        raise UsageError("give --data, or --source and --target, not both")
+    if arguments.task is not None and arguments.data is None:
+        raise UsageError("--task says what --data is taken for; give --data")
+    files = [path for path in (arguments.data, arguments.source, arguments.target) if path is not None]
+    if files and (wrong := [word for word in arguments.words if "=" not in word]):
+        raise UsageError(f"{wrong[0]} is a recipe, and data goes without one; give one or the other")
+    return files
 
 
 def _train_recipe(arguments: argparse.Namespace) -> None:
-    from clearformer.run.recipe import find_recipe, read_recipe, turned_round
+    from clearformer.run.recipe import find_recipe, turned_round
 
     path = find_recipe(arguments.words[0])
-    recipe = read_recipe(path, arguments.words[1:])
+    recipe = read(path, arguments.words[1:])
     recipe = turned_round(recipe) if arguments.reverse else recipe
     out = arguments.out or Path("runs") / recipe.name
-    _finish(_train(recipe, out, base=path.parent, resume=arguments.resume))
+    _finish(_train(recipe, out, base=path.parent, resume=arguments.resume, minutes=arguments.minutes), recipe)
 
 
-def _go_on(out: Path) -> None:
+def read(path: Path, changes: list[str]) -> "Recipe":
+    """A recipe with changes laid over it; a setting that does not exist, in either, is wrong usage."""
+    from clearformer.foundation import settings
+    from clearformer.run.recipe import read_recipe
+
+    settings.read_toml(path)  # a file that is missing or damaged is not
+    with asked_wrongly():
+        return read_recipe(path, changes)
+
+
+def _resume(out: Path) -> None:
     """Resume a run from the recipe that its folder holds."""
-    from clearformer.run.recipe import read_recipe
-
     if not (out / "recipe.toml").exists():
-        raise ValueError(f"there is no run in {out} to go on with: it has no recipe.toml")
-    _finish(_train(read_recipe(out / "recipe.toml"), out, base=out, resume=True))
+        raise ValueError(f"there is no run in {out} to resume: it has no recipe.toml")
+    recipe = read(out / "recipe.toml", [])
+    _finish(_train(recipe, out, base=out, resume=True), recipe)
 
 
-def _finish(model: Path) -> None:
+def _finish(model: Path, recipe: "Recipe", example: str = "…") -> None:
     """The model folder for programs, and for people what to do with it."""
+    from clearformer.tasks import find_task
+
     print(model)
-    _say(f'try it: clearformer translate --model {model} "…"')
+    command = shlex.join(["clearformer", find_task(recipe.task).verb.name, "--model", str(model)])
+    _say(f"try it: {command} {_quoted(example)}")
 
 
-def _train_on_files(arguments: argparse.Namespace) -> None:
+def _quoted(example: str) -> str:
+    return f'"{example}"' if example == "…" else shlex.quote(example)
+
+
+def _train_on_files(files: list[Path], arguments: argparse.Namespace) -> None:
     """Choose everything, say why, train, and measure on what was held out."""
-    from clearformer.run.recipe import read_recipe
-    from clearformer.tasks.automatic.parallel_text import from_files, run_name
+    from clearformer.run.automatic import recognise, write_recipe
 
-    source, target = arguments.source, arguments.target
-    if source is None or target is None:
-        raise UsageError("--source and --target belong together: a translation is learned from both sides")
-    if wrong := [word for word in arguments.words if "=" not in word]:
-        raise UsageError(f"{wrong[0]} is a recipe, and --source and --target go without one; give one or the other")
-    out: Path = arguments.out or Path("runs") / run_name(source, target)
+    found = recognise(files, arguments.task)
+    out: Path = arguments.out or Path("runs") / found.automatic.name(files)
     if not arguments.resume:
         if (out / "checkpoints").exists():
-            raise ValueError(f"{out} holds a run already; go on with --resume, or choose another --out")
-        _say(f"looking at {source} and {target} …")
-        chosen = from_files(source, target, out)
-        _say(chosen.report.to_text())
+            raise ValueError(f"{out} already holds a run; continue it with --resume, or choose another --out")
+        _say(f"looking at {' and '.join(map(str, files))} …")
+        _say(f"taken for {found.words}")
+        chosen = found.automatic.choose(files, out)
+        _say(chosen.report)
         _show([*chosen.choices, *_changes(arguments.words)])
-        _write(chosen.recipe, out)
-    recipe = read_recipe(out / "recipe.toml", arguments.words)
-    model = _train(recipe, out, base=out, resume=arguments.resume)
-    example = _evaluate(recipe, model, out)
-    print(shlex.join(["clearformer", "translate", "--model", str(model), example]))
+        write_recipe(chosen.recipe, out)
+    recipe = read(out / "recipe.toml", arguments.words)
+    model = _train(recipe, out, base=out, resume=arguments.resume, minutes=arguments.minutes)
+    _evaluate(recipe, model, out)
+    _finish(model, recipe, found.automatic.example(out))
 
 
-def _train(recipe: "Recipe", out: Path, *, base: Path, resume: bool) -> Path:
+def _train(recipe: "Recipe", out: Path, *, base: Path, resume: bool, minutes: float | None = None) -> Path:
     from clearformer.cli.progress import training_progress
     from clearformer.run import train
 
-    with training_progress(recipe.training.steps) as watchers:
-        return train.train(recipe, out, resume=resume, base=base, watchers=watchers)
+    with training_progress() as watchers:
+        return train.train(recipe, out, resume=resume, base=base, minutes=minutes, watchers=watchers)
 
 
-def _evaluate(recipe: "Recipe", model: Path, out: Path) -> str:
-    """Print the score on the held-out test set; returns its shortest sentence, to try the model with."""
+def _evaluate(recipe: "Recipe", model: Path, out: Path) -> None:
+    """Print the score on the test set that was held out."""
     from clearformer.cli.progress import progress_bar
-    from clearformer.evaluation.bleu import score_translations
-    from clearformer.inference.engines import open_translator
-    from clearformer.text.doctor.parallel import read_lines
+    from clearformer.cli.scores import show_scores
+    from clearformer.run.evaluation import evaluate
+    from clearformer.run.recipe import trainable
 
-    sources, references = (list(read_lines(out / name)) for name in (recipe.data.test_source, recipe.data.test_target))
-    translator = open_translator(model, config=recipe.decoding, scores="none")
-    with progress_bar("translating the test set") as show:
-        found = [one.text for one in translator.translate(sources, recipe.decoding, on_progress=show)]
-    score = score_translations(
-        found, references, language=recipe.data.target_language, tokenise=recipe.scoring.tokenise
-    )
-    print(
-        f"BLEU {score.bleu:.2f} (95 % between {score.bleu_low:.2f} and {score.bleu_high:.2f}) "
-        f"on {score.sentences:,} held-out sentences; {score.signature}"
-    )
-    return min(sources, key=len)
-
-
-def _write(recipe: "Recipe", out: Path) -> None:
-    from clearformer.foundation import settings
-
-    text = settings.to_toml(settings.to_plain(recipe))
-    (out / "recipe.toml").write_text(text, encoding="utf-8")
+    _, training = trainable(recipe.task)
+    files = [out / name for name in training.test_files(recipe.data)]
+    with progress_bar("the held-out test set") as show:
+        scores = evaluate(model, files, options=recipe.use, scoring=vars(recipe.scoring), on_progress=show)
+    for line in show_scores(scores):
+        print(line)
 
 
 def _changes(words: list[str]) -> list["Choice"]:
-    from clearformer.tasks.automatic.parallel_text import Choice
+    from clearformer.tasks.task import Choice
 
     return [Choice(what="changed", value=word, reason="the command line says so") for word in words]
 

@@ -3,14 +3,11 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-from clearformer.cli.search_options import add_engine, add_others, add_search, search_config
-from clearformer.cli.usage import UsageError
+from clearformer.cli.search_options import add_engine, add_others, add_search, check_engine, search_config
+from clearformer.cli.use import add_answers, add_model, add_texts, answer_texts
 
 if TYPE_CHECKING:
     from clearformer.inference.ctranslate2 import CTranslate2Translator
@@ -22,41 +19,37 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
-    parser.add_argument("text", nargs="*", help="sentences; without them and without --input, standard input is read")
-    parser.add_argument("--model", default="en-de", help="a model folder or the name of one that ships (en-de)")
+    add_texts(parser, "sentences")
+    add_model(parser, "a translator", default="en-de")
     add_others(parser)
-    parser.add_argument("--input", type=Path, help="a file with a sentence a line")
-    parser.add_argument("--output", type=Path, help="where to write the translations (standard output)")
-    add_search(parser)
-    parser.add_argument("--nbest", type=int, default=1, help="translations shown for each sentence (1)")
+    add_search(parser, nbest=True)
     add_engine(parser)
-    parser.add_argument("--json", action="store_true", help="print a JSON object a sentence: text, score, tokens")
+    add_answers(parser, "print one JSON object per sentence: text, score, tokens")
     parser.add_argument("--align", action="store_true", help="show which source token each word looked at most")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Translate a stream of lines in portions, so that a long file shows results early and needs little memory."""
+    """Translate line for line; a blank line keeps its place."""
     from clearformer.inference.engines import open_translator
     from clearformer.text.language import FirstOther
 
-    if arguments.text and arguments.input:
-        raise UsageError("give sentences or --input, not both")
-    config = search_config(arguments, nbest=arguments.nbest)
-    scores_shown = arguments.json or arguments.nbest > 1
+    config = search_config(arguments)
+    check_engine(arguments, config)
+    scores_shown = arguments.json or config.nbest > 1
     translator = open_translator(
         arguments.model, arguments.engine, config, others=arguments.others, scores="tokens" if scores_shown else "none"
     )
-    typed = _typed(arguments)
-    if typed:
-        print("type a sentence a line; Ctrl-D ends", file=sys.stderr)
     watch = FirstOther(translator.provenance.get("source_language"))
-    with _output(arguments.output) as output:
-        for portion in _portions(_sentences(arguments), 1 if typed else 8 * config.batch):
-            if told := watch.see(portion):
-                print(told, file=sys.stderr)
-            for source, found in zip(portion, translator.alternatives(portion, config), strict=True):
-                for line in _present(translator, source, found, arguments):
-                    print(line, file=output, flush=output.isatty() or typed)
+
+    def translate(texts: list[str]) -> list[list["Translation"]]:
+        if told := watch.see(texts):
+            print(told, file=sys.stderr)
+        return translator.alternatives(texts, config)
+
+    def show(source: str, found: list["Translation"]) -> Iterator[str]:
+        return _present(translator, source, found, arguments)
+
+    answer_texts(arguments, translate, show, portion=8 * config.batch, keep_blank=True)
 
 
 def _present(
@@ -70,7 +63,7 @@ def _present(
         yield json.dumps({"source": source, **entries[0], "alternatives": entries[1:]}, ensure_ascii=False)
         return
     for one in found:
-        yield one.text if arguments.nbest == 1 else f"{one.score:.4f}\t{one.text}"
+        yield f"{one.score:.4f}\t{one.text}" if (arguments.nbest or 1) > 1 else one.text
         if arguments.align and one.ids:
             for target, looked_at, share in _looked(translator, source, one):
                 yield f"  {target:<16} {looked_at:<16} {share:.0%}"
@@ -98,45 +91,3 @@ def _looked(translator: "AnyTranslator", source: str, one: "Translation") -> lis
         looked_at = pieces[weights.index(share)]
         rows.append((target.strip() or target, looked_at.strip() or looked_at, share))
     return rows
-
-
-def _sentences(arguments: argparse.Namespace) -> Iterable[str]:
-    """The sentences, from wherever they come; only a line feed ends a line."""
-    from clearformer.text.doctor.parallel import read_lines
-
-    if arguments.text:
-        return list(arguments.text)
-    if arguments.input:
-        return read_lines(arguments.input)
-    sys.stdin.reconfigure(encoding="utf-8", errors="strict", newline="\n")  # type: ignore[union-attr]
-    return (line.rstrip("\n") for line in sys.stdin)
-
-
-def _typed(arguments: argparse.Namespace) -> bool:
-    """Whether somebody sits at the keyboard and waits for the translation of every line."""
-    return not arguments.text and not arguments.input and sys.stdin.isatty()
-
-
-@contextmanager
-def _output(path: Path | None) -> Iterator[TextIO]:
-    """Standard output, or a file that appears when it is complete."""
-    if path is None:
-        yield sys.stdout
-        return
-    aside = path.with_name(f".{path.name}.writing")
-    try:
-        file = aside.open("w", encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise ValueError(f"{path} cannot be written ({error.strerror}); choose another --output") from None
-    try:
-        with file:
-            yield file
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
-
-
-def _portions(lines: Iterable[str], size: int) -> Iterator[list[str]]:
-    remaining = iter(lines)
-    while portion := list(islice(remaining, size)):
-        yield portion

@@ -18,18 +18,33 @@ from clearformer.data.token_pairs import TokenIds
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Movable:
-    """A batch knows how to go to a device."""
+class Batch:
+    """Tensors whose first dimension is the rows of a batch: what the training loop knows of any task's batches."""
+
+    def _tensors(self) -> dict[str, Tensor]:
+        found = ((field.name, getattr(self, field.name)) for field in fields(self))
+        return {name: value for name, value in found if isinstance(value, Tensor)}
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(next(iter(self._tensors().values())))
 
     def to(self, device: torch.device | str) -> Self:
         """The same batch on another device; from pinned memory the copy overlaps with computing."""
-        tensors = {field.name: getattr(self, field.name) for field in fields(self)}
-        moved = {name: t.to(device, non_blocking=True) for name, t in tensors.items() if isinstance(t, Tensor)}
-        return replace(self, **moved)
+        return replace(self, **{name: t.to(device, non_blocking=True) for name, t in self._tensors().items()})
+
+    def take(self, rows: Tensor | slice) -> Self:
+        """Some of the rows."""
+        return replace(self, **{name: tensor[rows] for name, tensor in self._tensors().items()})
+
+    def split(self, count: int) -> list[Self]:
+        """Share the rows out to so many parts, as evenly as can be; fewer where there are few rows."""
+        shares = torch.arange(len(self)).tensor_split(count)
+        return [self.take(rows) for rows in shares if len(rows)]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Batch(_Movable):
+class PairBatch(Batch):
     """Sentence pairs, ready for teacher forcing.
 
     Position t of `target_in` sees the target up to there, position t of `target_out` is what should come next, and
@@ -41,9 +56,8 @@ class Batch(_Movable):
     target_in: Tensor  # B T: bos y
     target_out: Tensor  # B T: y eos
     target_keep: Tensor  # B T
-    tokens: int  # real tokens in target_out: what a summed loss is divided by
 
-    def split(self, count: int) -> list[Batch]:
+    def split(self, count: int) -> list[PairBatch]:
         """Share the rows out, those of like length together, so that a part is no wider than its own rows need, and to
         each about as many tokens. Fewer parts than asked for where there are few rows.
         """
@@ -52,33 +66,31 @@ class Batch(_Movable):
         own = (lengths + self.source_keep.sum(dim=1))[order]
         before = own.cumsum(dim=0) - own
         part = before * count // own.sum()  # each row goes where its first token falls
-        return [self._rows(order[part == number]) for number in range(count) if (part == number).any()]
+        return [self._narrow(order[part == number]) for number in range(count) if (part == number).any()]
 
-    def _rows(self, rows: Tensor) -> Batch:
+    def _narrow(self, rows: Tensor) -> PairBatch:
         source_keep, target_keep = self.source_keep[rows], self.target_keep[rows]
         wide, high = int(source_keep.sum(dim=1).max()), int(target_keep.sum(dim=1).max())  # padding stands on the right
-        return Batch(
+        return PairBatch(
             source=self.source[rows, :wide],
             source_keep=source_keep[:, :wide],
             target_in=self.target_in[rows, :high],
             target_out=self.target_out[rows, :high],
             target_keep=target_keep[:, :high],
-            tokens=int(target_keep.sum()),
         )
 
 
 @dataclass(frozen=True, kw_only=True)
-class BlockBatch(_Movable):
+class BlockBatch(Batch):
     """Running text for a language model: `targets` is `inputs` one token later."""
 
     inputs: Tensor  # B T
     targets: Tensor  # B T
     keep: Tensor  # B T
-    tokens: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelledBatch(_Movable):
+class LabelledBatch(Batch):
     """Texts with one class each. The ids stand as the tokenizer made them (with [CLS] and [SEP] if it adds them)."""
 
     ids: Tensor  # B T
@@ -86,18 +98,25 @@ class LabelledBatch(_Movable):
     labels: Tensor  # B
 
 
-def collate_pairs(rows: Sequence[tuple[TokenIds, TokenIds]], *, pad: int, bos: int, eos: int) -> Batch:
+@dataclass(frozen=True, kw_only=True)
+class PictureBatch(Batch):
+    """Pictures with one class each."""
+
+    pictures: Tensor  # B C H W
+    labels: Tensor  # B
+
+
+def collate_pairs(rows: Sequence[tuple[TokenIds, TokenIds]], *, pad: int, bos: int, eos: int) -> PairBatch:
     """Pad sentence pairs that carry no special tokens, and add these: x eos, bos y, y eos."""
     source, source_keep = _pad([source for source, _ in rows], pad=pad, last=eos)
     target_in, target_keep = _pad([target for _, target in rows], pad=pad, first=bos)
     target_out, _ = _pad([target for _, target in rows], pad=pad, last=eos)
-    return Batch(
+    return PairBatch(
         source=source,
         source_keep=source_keep,
         target_in=target_in,
         target_out=target_out,
         target_keep=target_keep,
-        tokens=int(target_keep.sum()),
     )
 
 
@@ -124,7 +143,7 @@ def collate_blocks(blocks: Sequence[TokenIds], *, pad: int) -> BlockBatch:
     """Stack blocks made by `cut_blocks`; a short one is padded."""
     inputs, keep = _pad([block[:-1] for block in blocks], pad=pad)
     targets, _ = _pad([block[1:] for block in blocks], pad=pad)
-    return BlockBatch(inputs=inputs, targets=targets, keep=keep, tokens=int(keep.sum()))
+    return BlockBatch(inputs=inputs, targets=targets, keep=keep)
 
 
 def collate_labelled(rows: Sequence[tuple[TokenIds, int]], *, pad: int) -> LabelledBatch:

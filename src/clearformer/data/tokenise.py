@@ -7,13 +7,12 @@ the size of the corpus.
 
 from __future__ import annotations
 
-import json
 import logging
 import multiprocessing
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, field
@@ -34,18 +33,18 @@ from clearformer.data.readers.parallel import (
     unequal_lines,
 )
 from clearformer.data.shards import (
-    MANIFEST,
-    Manifest,
-    OutdatedShardsError,
-    Sentences,
-    ShardedPairs,
+    Column,
     ShardError,
+    ShardFacts,
+    Shards,
     ShardWriter,
+    facts_of,
+    shards_for,
     token_type_for,
 )
 from clearformer.data.token_pairs import SPECIALS_PER_SIDE
-from clearformer.foundation.locks import only_one
 from clearformer.foundation.machine import cores
+from clearformer.foundation.progress import OnProgress
 from clearformer.text.doctor.parallel import PairLimits, classify_pair
 from clearformer.text.tokenizer import Tokenizer
 
@@ -53,9 +52,8 @@ log = logging.getLogger(__name__)
 
 PAIRS_PER_CHUNK = 8192  # a fraction of a second of work: the pool stays busy and a chunk stays small
 CHUNKS_UNDER_WAY = 2  # for each process: one being worked on, one waiting
+SIDES = ("source", "target")  # the columns
 TOO_MANY_TOKENS = "too many tokens"
-
-OnProgress = Callable[[int, int], None]  # pairs done, pairs in all
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,23 +99,21 @@ class PairEncoder:
                 tally.kept += 1
                 kept.append((source, target))
         return Encoded(
-            source=self._sentences([source for source, _ in kept]),
-            target=self._sentences([target for _, target in kept]),
+            source=self._column([source for source, _ in kept]),
+            target=self._column([target for _, target in kept]),
             tally=tally,
         )
 
-    def _sentences(self, rows: list[list[int]]) -> Sentences:
+    def _column(self, rows: list[list[int]]) -> Column:
         lengths = np.array([len(row) for row in rows], dtype=np.uint32)
-        return Sentences(
-            np.fromiter(chain.from_iterable(rows), dtype=self.token_type, count=int(lengths.sum())), lengths
-        )
+        return Column(np.fromiter(chain.from_iterable(rows), dtype=self.token_type, count=int(lengths.sum())), lengths)
 
 
 class Encoded(NamedTuple):
     """A chunk of the corpus, ready to be written."""
 
-    source: Sentences
-    target: Sentences
+    source: Column
+    target: Column
     tally: Tally
 
 
@@ -127,30 +123,25 @@ def prepare(
     *,
     encoder: PairEncoder,
     workers: int | None = None,
-    pairs_per_shard: int = 1_000_000,
     on_progress: OnProgress = lambda done, total: None,
-) -> ShardedPairs:
-    """The shards of a corpus: reused when they were made from the same text in the same way, else made now.
+) -> Shards:
+    """The shards of a corpus: reused when they were made from the same text in the same way, else made now."""
+    files = [_file_facts(path, facts_of(folder)) for path in corpus.files]
+    made_from = {"corpus": _form_of(corpus), "files": [asdict(facts) for facts in files], **encoder.facts()}
 
-    Shards that match but are damaged are refused rather than silently replaced: a disk that loses bytes is news.
-    """
-    with only_one(folder.with_name(f".{folder.name}.lock")):
-        manifest = _present(folder)
-        files = [_facts_of(path, manifest) for path in corpus.files]
-        made_from = {"corpus": _form_of(corpus), "files": [asdict(facts) for facts in files], **encoder.facts()}
-        if manifest is None or _content_of(manifest.made_from) != _content_of(made_from):
-            total = _count_pairs(corpus, files)
-            log.info("tokenising %s into %s", ", ".join(map(str, corpus.files)), folder)
-            with ShardWriter(folder, token_type=encoder.token_type, pairs_per_shard=pairs_per_shard) as writer:
-                tally = Tally()
-                for chunk in encode_all(corpus.pairs(), encoder, workers):
-                    writer.add(chunk.source, chunk.target)
-                    tally.add(chunk.tally)
-                    on_progress(tally.total, total)
-                _refuse_nothing(corpus, tally)
-                _refuse_change(corpus, files)
-                writer.finish(made_from=made_from, tally=asdict(tally))
-        return ShardedPairs(folder)
+    def fill(writer: ShardWriter) -> dict[str, Any]:
+        total = _count_pairs(corpus, files)
+        log.info("tokenising %s into %s", ", ".join(map(str, corpus.files)), folder)
+        tally = Tally()
+        for chunk in encode_all(corpus.pairs(), encoder, workers):
+            writer.add(source=chunk.source, target=chunk.target)
+            tally.add(chunk.tally)
+            on_progress(tally.total, total)
+        _refuse_nothing(corpus, tally)
+        _refuse_change(corpus, files)
+        return asdict(tally)
+
+    return shards_for(folder, columns=dict.fromkeys(SIDES, encoder.token_type), made_from=made_from, fill=fill)
 
 
 def encode_all(pairs: Iterator[Pair], encoder: PairEncoder, workers: int | None = None) -> Iterator[Encoded]:
@@ -200,23 +191,11 @@ def _encode_chunk(pairs: list[Pair]) -> Encoded:
     return _encoder.encode(pairs)
 
 
-def _present(folder: Path) -> Manifest | None:
-    """The manifest of the shards that are there; a folder of something else is nobody's to replace."""
-    if not folder.exists():
-        return None
-    if not (folder / MANIFEST).exists():
-        raise ShardError(f"{folder} exists but holds no shards: choose another folder for them, or delete this one.")
-    try:
-        return Manifest.read(folder)
-    except OutdatedShardsError:
-        return None
-
-
-def _facts_of(path: Path, manifest: Manifest | None) -> FileFacts:
-    """From the manifest if the file has not been touched since, else by reading it."""
+def _file_facts(path: Path, known_facts: ShardFacts | None) -> FileFacts:
+    """From the shards made before if the file has not been touched since, else by reading it."""
     if not path.is_file():
         raise CorpusError(f"{path} does not exist or is not a file: check the name.")
-    for entry in manifest.made_from["files"] if manifest else []:
+    for entry in known_facts.made_from["files"] if known_facts else []:
         known = FileFacts(**entry)
         if known.name == path.name and known.still_true_of(path):
             return known
@@ -238,12 +217,6 @@ def _form_of(corpus: ParallelCorpus) -> dict[str, Any]:
     """How the files are read: the kind of corpus and its options, without the paths."""
     options = {name: value for name, value in vars(corpus).items() if isinstance(value, str | int | bool)}
     return {"kind": type(corpus).__name__, **options}
-
-
-def _content_of(made_from: dict[str, Any]) -> dict[str, Any]:
-    """The part that decides what comes out: a file may be moved or touched, but its bytes have to be the same."""
-    content: dict[str, Any] = json.loads(json.dumps(made_from))  # as it reads after a time on disk: tuples are lists
-    return {**content, "files": [entry["sha256"] for entry in content["files"]]}
 
 
 def _refuse_nothing(corpus: ParallelCorpus, tally: Tally) -> None:

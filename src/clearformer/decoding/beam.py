@@ -1,10 +1,10 @@
 """Beam search over a batch: the K likeliest beginnings of every sentence, grown one token at a time.
 
 A step of one sentence: every hypothesis in the beam offers its likeliest continuations; all offers are ranked by total
-log-probability (equals by lower token id, then by lower slot in the beam); those among the first K that end are
+log-probability (ties by lower token id, then by lower slot in the beam); those among the first K that end are
 finished; the first K that do not end are the next beam. Finished hypotheses compete by penalised score. fairseq,
 Hugging Face and CTranslate2 all work like this; they differ in penalty, stop rule and what happens at the maximum
-length (`presets`).
+length (`dialects`).
 
 The device does the heavy part (model, log-softmax, top-k over the vocabulary). The book-keeping is a few numbers per
 hypothesis, done on the CPU in float64 as tensor operations over all sentences at once.
@@ -35,22 +35,22 @@ from clearformer.decoding.tree_recording import Step
 
 @dataclass(frozen=True, kw_only=True)
 class BeamConfig:
-    """How to search. The defaults are those of Vaswani et al. (2017), with a stop that loses nothing."""
+    """How to search. The defaults are those of Vaswani et al. (2017), with a stop rule that loses nothing."""
 
     beam: int = 4
     nbest: int = 1
     penalty: LengthPenalty = field(default_factory=Gnmt)
     stop: StopRule = field(default_factory=Proved)
     # At the maximum length: make the hypothesis end and count the end token's log-probability, or cut it off uncounted.
-    # Cutting lets a model that repeats itself for ever win, because a loop costs next to nothing per token.
+    # If it is cut off, a model that repeats itself forever wins, because a loop costs almost nothing per token.
     force_eos: bool = True
     first_come: bool = False  # keep the first K hypotheses that finish, not every one
 
     def __post_init__(self) -> None:
         if self.beam < 1:
-            raise ValueError(f"beam is {self.beam}; it must be at least 1.")
+            raise ValueError(f"beam is {self.beam}; it must be at least 1")
         if not 1 <= self.nbest <= self.beam:
-            raise ValueError(f"nbest is {self.nbest}; it must be between 1 and the beam width {self.beam}.")
+            raise ValueError(f"nbest is {self.nbest}; it must be between 1 and the beam width {self.beam}")
 
 
 @torch.inference_mode()
@@ -66,8 +66,8 @@ def beam_search(
 ) -> list[list[Hypothesis]]:
     """The n best hypotheses of every sentence, best first; fewer only where fewer exist.
 
-    `max_len` counts tokens without the end token, for all sentences or one number each; `recorder` takes in the search
-    tree, at no cost when there is none.
+    `max_len` counts tokens without the end token, for all sentences or one number each; `recorder` records the search
+    tree; without one that costs nothing.
     """
     tokens, state = stepper.start(source)
     device = tokens.device
@@ -78,32 +78,19 @@ def beam_search(
         recorder.begin(len(tokens))
     while len(beam.sentences):
         logits, state = stepper.step(tokens, state)
-        vocab_size = logits.size(-1)
-        if beam.step == 0:
-            rules.check_vocabulary(vocab_size)
-            limits.check_vocabulary(vocab_size)
-        forced = limits.forced(beam.sentences, beam.step, end=rules.eos if config.force_eos else None)
-        log_probs = next_log_probs(logits, beam.step)
-        untouched = None if recorder is None else log_probs.clone()
-        each = None if forced is None else forced.repeat_interleave(beam.width)
-        allowed = rules.forbid(log_probs, beam.tokens.flatten(0, 1), each)
-        # The next beam takes K candidates at most, and each hypothesis has one that ends: K + 1 of its offers suffice.
-        candidates = rank(beam, *choose(allowed, config.beam + 1))
-
+        recording = None if recorder is None else Step(recorder, beam, rules, _divisors(config, beam.step + 1))
+        candidates = _offers(logits, beam, rules, limits, config, recording)
         ends = candidates.tokens == rules.eos
         if not config.force_eos:
             ends |= (limits.max_len[beam.sentences] == beam.step + 1).unsqueeze(1)
         accepted = finished.add(beam, candidates, ends, rules.eos)
-        # W hypotheses have W * (V - 1) continuations that go on, which may be fewer than K in the first steps.
-        kept = ends.int().sort(dim=1, stable=True).indices[:, : min(config.beam, beam.width * (vocab_size - 1))]
+        # W hypotheses have W * (V - 1) continuations that do not end, which may be fewer than K in the first steps.
+        kept = ends.int().sort(dim=1, stable=True).indices[:, : min(config.beam, beam.width * (logits.size(-1) - 1))]
         grown = beam.grow(candidates, kept, ends)
         settled = finished.settled(grown)
-        if recorder is not None and untouched is not None:
-            divisors = config.penalty.divisor(grown.step, ended=True), config.penalty.divisor(grown.step, ended=False)
-            step = Step(recorder, beam, rules, divisors)
-            step.record_bans(untouched, allowed, forced, config.beam)
-            step.record_candidates(candidates, ends, accepted, kept, config.beam)
-            step.record_stops(settled, finished.rule.verdict)
+        if recording is not None:
+            recording.record_candidates(candidates, ends, accepted, kept, config.beam)
+            recording.record_stops(settled, finished.rule.verdict)
 
         parents = candidates.slots.gather(1, kept)
         parents += torch.arange(len(parents)).unsqueeze(1) * beam.width
@@ -118,10 +105,33 @@ def beam_search(
     return finished.nbest()
 
 
-def close_ranks(going_on: Tensor) -> Tensor:
-    """Which sentence stands at each place after some have left: the last ones move up into the gaps, the others stay.
+def _offers(
+    logits: Tensor, beam: Beam, rules: Rules, limits: LengthLimits, config: BeamConfig, recording: Step | None
+) -> Candidates:
+    """The likeliest continuations that the rules and limits allow, ranked within each sentence. logits: N·W V."""
+    if beam.step == 0:
+        rules.check_vocabulary(logits.size(-1))
+        limits.check_vocabulary(logits.size(-1))
+    forced = limits.forced(beam.sentences, beam.step, end=rules.eos if config.force_eos else None)
+    log_probs = next_log_probs(logits, beam.step)
+    untouched = None if recording is None else log_probs.clone()
+    each = None if forced is None else forced.repeat_interleave(beam.width)
+    allowed = rules.forbid(log_probs, beam.tokens.flatten(0, 1), each)
+    if recording is not None and untouched is not None:
+        recording.record_bans(untouched, allowed, forced, config.beam)
+    # The next beam takes K candidates at most, and each hypothesis has one that ends: K + 1 of its offers suffice.
+    return rank(beam, *choose(allowed, config.beam + 1))
 
-    So a model has little to move. going_on: N, boolean; returns places, one for each that goes on.
+
+def _divisors(config: BeamConfig, length: int) -> tuple[float, float]:
+    """What the length penalty divides by, for a candidate that ends with the end token and for any other."""
+    return config.penalty.divisor(length, ended=True), config.penalty.divisor(length, ended=False)
+
+
+def close_ranks(going_on: Tensor) -> Tensor:
+    """Which sentence takes each place after some have left: the last ones fill the gaps, the others stay.
+
+    So a model has little to copy. going_on: N, boolean; returns one place for each sentence that continues.
     """
     left = going_on.nonzero().squeeze(1)
     places = torch.arange(len(left))
@@ -130,12 +140,12 @@ def close_ranks(going_on: Tensor) -> Tensor:
 
 
 class _Finished:
-    """The finished hypotheses of every sentence of the batch and the figures that stop rules look at."""
+    """The finished hypotheses of every sentence of the batch and the figures that stop rules use."""
 
     def __init__(self, config: BeamConfig, limits: LengthLimits) -> None:
         self._config = config
-        # A beam of one is greedy decoding: its only path has ended when it ends. Without this a length penalty would
-        # send it on along its second choice.
+        # A beam of one is greedy decoding: its only path has ended when it ends. Without this rule a length
+        # penalty would make it continue with its second choice.
         self.rule: StopRule = config.stop if config.beam > 1 else FullBeam()
         sentences = len(limits.max_len)
         self._hypotheses: list[list[Hypothesis]] = [[] for _ in range(sentences)]
@@ -149,7 +159,7 @@ class _Finished:
         )
 
     def add(self, beam: Beam, candidates: Candidates, ends: Tensor, eos: int) -> Tensor:
-        """Take in the candidates that end here; returns which ones (N C)."""
+        """Add the candidates that end here; returns which ones (N C)."""
         width, where = self._config.beam, beam.sentences
         accepted = ends & (candidates.totals > -torch.inf)
         accepted[:, width:] = False
@@ -201,7 +211,7 @@ class _Finished:
         return self.rule.settled(standing) | (best_running == -torch.inf)
 
     def nbest(self) -> list[list[Hypothesis]]:
-        """Best score first; equals stay in the order in which they finished."""
+        """Best score first; ties stay in the order in which they finished."""
         for sentence, found in enumerate(self._hypotheses):
             if not found:
                 raise ValueError(impossible(sentence))

@@ -70,7 +70,7 @@ def rank(beam: Beam, log_probs: Tensor, tokens: Tensor) -> Candidates:
     log_probs = log_probs.cpu().double().reshape(sentences, -1)  # N W*k
     tokens = tokens.cpu().reshape(sentences, -1)
     totals = beam.totals.repeat_interleave(offers, dim=1) + log_probs
-    # Slots are in order already; two stable sorts, the less important key first, settle the order among equals.
+    # Slots are in order already; two stable sorts, the less important key first, break ties.
     by_token = tokens.sort(dim=1, stable=True).indices
     by_total = totals.gather(1, by_token).sort(dim=1, descending=True, stable=True).indices
     order = by_token.gather(1, by_total)

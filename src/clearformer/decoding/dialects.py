@@ -24,7 +24,7 @@ CTranslate2 (`src/decoding.cc`)
     hypothesis therefore scores minus infinity unless the exponent is 0. Stops when K hypotheses (times `patience`, here
     1) have finished; with exponent 0 as soon as `num_hypotheses` have and the best candidate of some step was one of
     them. At `max_decoding_length` the K best candidates are taken as they are. Its `min_decoding_length` is 1: give
-    `Rules(min_len=1)`. Two things differ beyond a preset: bans are applied before its softmax (so what is left is
+    `Rules(min_len=1)`. Two differences cannot be set here: bans are applied before its softmax (so what is left is
     renormalised), and forced prefix tokens score 0.
 """
 

@@ -1,7 +1,7 @@
 """Several models that decide together: each reads the source, and the next token's probability is the mean of theirs.
 
-Their mistakes differ, so the mean is wrong less often than any of them. It costs as much as all of them one after
-another.
+Their mistakes differ, so the mean is wrong less often than any of them. It costs as much as running
+all of them.
 """
 
 from collections.abc import Sequence
@@ -22,9 +22,13 @@ class EnsembleState:
     def select(self, rows: Tensor) -> Self:
         return type(self)([member.select(rows) for member in self.members])
 
+    def join(self, other: Self) -> Self:
+        pairs = zip(self.members, other.members, strict=True)
+        return type(self)([mine.join(theirs) for mine, theirs in pairs])
+
 
 class Ensemble:
-    """Steppers over one vocabulary behind the decoders' protocol, as if they were one."""
+    """Several steppers with one vocabulary, presented to decoders as one."""
 
     def __init__(self, members: Sequence[Stepper[Any]]) -> None:
         self._members = members

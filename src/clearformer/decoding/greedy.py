@@ -1,4 +1,4 @@
-"""Greedy decoding: at every step the likeliest token; of equals, the one with the lowest id."""
+"""Greedy decoding: at every step the likeliest token; of ties, the one with the lowest id."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -27,7 +27,7 @@ def stream_greedy(
     def choose(log_probs: Tensor, history: Tensor, rows: Tensor) -> Tensor:
         for transform in transforms:
             log_probs = transform(log_probs, history)
-        return log_probs.argmax(-1).cpu()  # of equals the first, and so the lowest id
+        return log_probs.argmax(-1).cpu()  # of ties the first, which has the lowest id
 
     return stream(stepper, source, choose, rules=rules, max_len=max_len, prefixes=prefixes, force_eos=force_eos)
 

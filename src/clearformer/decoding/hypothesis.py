@@ -10,8 +10,8 @@ class Hypothesis:
     `tokens` leaves out the start symbol and the end-of-sequence token. `token_log_probs` holds the model's own
     log-probability of each token, of forced prefix tokens too, and, where the sequence ended by itself (or was made to
     end), of the end token as one last entry. Temperature, top-k and bans choose tokens but never enter these numbers:
-    scoring the finished text with the same model gives them again. `log_prob` is their sum; `score` is what the n-best
-    list is sorted by (`log_prob` under the length penalty).
+    scoring the finished text with the same model gives the same values. `log_prob` is their sum; `score` is what the
+    n-best list is sorted by (`log_prob` under the length penalty).
     """
 
     tokens: tuple[int, ...]

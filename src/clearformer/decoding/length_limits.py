@@ -1,7 +1,7 @@
 """How long each sentence may become and how it has to begin: one entry per sentence, never one for the whole batch.
 
-A maximum taken over the batch would let a long sentence lengthen its neighbours' search, and the same sentence would
-come out differently in different company.
+A maximum over the batch would let a long sentence lengthen its neighbours' search, and the same sentence would give
+different results in different batches.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ class LengthLimits:
 
     max_len: Tensor
     prefix: Tensor
-    shortest: int  # the least of max_len: before it nobody's limit need be looked at
+    shortest: int  # the smallest of max_len: before it no limit applies
 
     @classmethod
     def of(
@@ -34,9 +34,9 @@ class LengthLimits:
         return cls(max_len=torch.tensor(lengths, dtype=torch.int64), prefix=prefix, shortest=min(lengths, default=0))
 
     def forced(self, sentences: Tensor, step: int, *, end: int | None = None) -> Tensor | None:
-        """The token that each of these sentences must say at this step, or FREE: N. None where nobody must.
+        """The token that each of these sentences is forced to take at this step, or FREE: N. None where none is forced.
 
-        end: what a sentence of the greatest length has to say next, if it is made to end.
+        end: the token that a sentence at its maximum length is forced to take, if it is made to end.
         """
         forced = self.prefix[sentences, step] if step < self.prefix.size(1) else None
         if end is not None and step >= self.shortest:
@@ -49,19 +49,19 @@ class LengthLimits:
         """Refuse forced tokens that the model does not have."""
         highest = int(self.prefix.max()) if self.prefix.numel() else FREE
         if highest >= vocab_size:
-            raise ValueError(f"Prefix token {highest} is outside the vocabulary of {vocab_size} tokens.")
+            raise ValueError(f"prefix token {highest} is outside the vocabulary of {vocab_size} tokens")
 
 
 def _check(sentences: int, rules: Rules, lengths: list[int], starts: Sequence[tuple[int, ...]]) -> None:
     for name, given in (("max_len", lengths), ("prefixes", starts)):
         if len(given) != sentences:
-            raise ValueError(f"{name} has {len(given)} entries for {sentences} sentences; give one per sentence.")
+            raise ValueError(f"{name} has {len(given)} entries for {sentences} sentences; give one per sentence")
     for row, (length, start) in enumerate(zip(lengths, starts, strict=True)):
         if length < 1:
-            raise ValueError(f"max_len of sentence {row} is {length}; it must be at least 1.")
+            raise ValueError(f"max_len of sentence {row} is {length}; it must be at least 1")
         if length < rules.min_len:
-            raise ValueError(f"max_len of sentence {row} is {length}, less than min_len {rules.min_len}.")
+            raise ValueError(f"max_len of sentence {row} is {length}, less than min_len {rules.min_len}")
         if len(start) > length:
-            raise ValueError(f"The prefix of sentence {row} has {len(start)} tokens, more than its max_len {length}.")
+            raise ValueError(f"the prefix of sentence {row} has {len(start)} tokens, more than its max_len {length}")
         if any(token < 0 or token == rules.eos for token in start):
-            raise ValueError(f"The prefix of sentence {row} holds the end token {rules.eos} or a negative id: {start}.")
+            raise ValueError(f"the prefix of sentence {row} holds the end token {rules.eos} or a negative id: {start}")

@@ -30,7 +30,7 @@ class Temperature:
     def __post_init__(self) -> None:
         if not self.temperature > 0:
             raise ValueError(
-                f"temperature is {self.temperature}; it must be above 0 (use greedy decoding for the limit 0)."
+                f"temperature is {self.temperature}; it must be above 0 (use greedy decoding for the limit 0)"
             )
 
     def __call__(self, log_probs: Tensor, history: Tensor) -> Tensor:
@@ -39,13 +39,13 @@ class Temperature:
 
 @dataclass(frozen=True)
 class TopK:
-    """Only the k likeliest tokens; of equals, those with the lowest ids (Fan et al., 2018)."""
+    """Only the k likeliest tokens; of ties, those with the lowest ids (Fan et al., 2018)."""
 
     k: int
 
     def __post_init__(self) -> None:
         if self.k < 1:
-            raise ValueError(f"top_k is {self.k}; it must be at least 1.")
+            raise ValueError(f"top_k is {self.k}; it must be at least 1")
 
     def __call__(self, log_probs: Tensor, history: Tensor) -> Tensor:
         best, index = top(log_probs, self.k)
@@ -60,30 +60,30 @@ class TopP:
 
     def __post_init__(self) -> None:
         if not 0 < self.p <= 1:
-            raise ValueError(f"top_p is {self.p}; it must be above 0 and at most 1.")
+            raise ValueError(f"top_p is {self.p}; it must be above 0 and at most 1")
 
     def __call__(self, log_probs: Tensor, history: Tensor) -> Tensor:
         if self.p == 1:
-            return log_probs  # cumulated float32 sums may reach 1 too early: 1 means everything, not almost everything
+            return log_probs  # float32 sums may reach 1 too early; p = 1 must keep everything
         ordered, index = log_probs.sort(dim=-1, descending=True, stable=True)
         probs = ordered.softmax(-1)
-        before = probs.cumsum(-1) - probs  # the likeliest token has nothing before it, so one always stays
+        before = probs.cumsum(-1) - probs  # the likeliest token comes first, so at least one stays
         return torch.empty_like(log_probs).scatter(-1, index, ordered.masked_fill(before >= self.p, -torch.inf))
 
 
 @dataclass(frozen=True)
 class RepetitionPenalty:
-    """Multiply the log-probability of every token already said by `penalty`: above 1, repeating becomes rarer.
+    """Multiply the log-probability of every token already chosen by `penalty`: above 1, repeating becomes rarer.
 
     Keskar et al. (2019) divide logits, which does the opposite to negative ones and depends on a constant that softmax
-    ignores. On log-probabilities, which are never positive, one multiplication says what is meant.
+    ignores. On log-probabilities, which are never positive, one multiplication does what is meant.
     """
 
     penalty: float
 
     def __post_init__(self) -> None:
         if not self.penalty > 0:
-            raise ValueError(f"repetition_penalty is {self.penalty}; it must be above 0, and 1 changes nothing.")
+            raise ValueError(f"repetition_penalty is {self.penalty}; it must be above 0, and 1 changes nothing")
 
     def __call__(self, log_probs: Tensor, history: Tensor) -> Tensor:
         said = history.to(log_probs.device)

@@ -1,4 +1,4 @@
-"""Length penalties: what a total log-probability is divided by so that long hypotheses are not punished for being long.
+"""Length penalties: divisors of the total log-probability, so that long hypotheses have no disadvantage.
 
 Every added token makes the total more negative, so an unpenalised search prefers short output. A length here counts the
 scored tokens, the end token among them, unless the penalty says otherwise.
@@ -59,10 +59,10 @@ class Average:
 
 
 def penalised(log_probs: Tensor, divisor: float) -> Tensor:
-    """Scores; an empty hypothesis whose length counts as nothing is the worst there is, not a division by zero."""
+    """Scores; an empty hypothesis with length 0 gets minus infinity, not a division by zero."""
     return log_probs / divisor if divisor else torch.full_like(log_probs, -torch.inf)
 
 
 def _check_alpha(alpha: float) -> None:
     if not math.isfinite(alpha):
-        raise ValueError(f"The length penalty's alpha is {alpha}; it must be a finite number.")
+        raise ValueError(f"the length penalty's alpha is {alpha}; it must be a finite number")

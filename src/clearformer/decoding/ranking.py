@@ -1,14 +1,14 @@
-"""The best of many with a definite order among equals.
+"""The k best values, with a defined order among ties.
 
-`torch.topk` leaves open which of several equal values it takes, and on some devices the answer changes with the number
-of rows. Equal values are no rarity (bfloat16 logits near 10 lie 1/16 apart), so the order is fixed here.
+`torch.topk` does not define which of several equal values it takes, and on some devices the answer changes with
+the number of rows. Equal values are common (bfloat16 logits near 10 lie 1/16 apart), so the order is fixed here.
 """
 
 import torch
 from torch import Tensor
 
-BLOCK = 64  # of the vocabulary, in a first round that only asks where the large values are
-FEW = 8  # rows for which two rounds take longer than one
+BLOCK = 64  # tokens per block, in a first round that only finds where the large values are
+FEW = 8  # below this many rows two rounds take longer than one
 
 
 def top(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
@@ -20,12 +20,12 @@ def top(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
 
 
 def choose(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """The same k of each row, not yet in order where they are equal to each other."""
+    """The same k of each row, with ties not yet in order."""
     width = values.size(-1)
     k = min(k, width)
     best, index = _largest(values, min(k + 1, width))
     if width > k:
-        # One value more than asked for shows whether the cut runs through a group of equals.
+        # One value more than asked for shows whether the cut runs through a group of ties.
         edge = best[:, k]
         torn = (best[:, k - 1] == edge) & (edge > -torch.inf)
         if bool(torn.any()):
@@ -35,7 +35,7 @@ def choose(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
 
 
 def in_order(values: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
-    """Sort each row by value, largest first, and equals by index, lowest first."""
+    """Sort each row by value, largest first, and ties by index, lowest first."""
     index, by_index = index.sort(dim=-1)
     values, by_value = values.gather(-1, by_index).sort(dim=-1, descending=True, stable=True)
     return values, index.gather(-1, by_value)
@@ -54,7 +54,7 @@ def _largest(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
     whole = values[:, : count * BLOCK].view(rows, count, BLOCK)
     blocks = whole.amax(-1).topk(k).indices  # R k
     near = whole[torch.arange(rows, device=values.device)[:, None], blocks].flatten(1)
-    near = torch.cat((near, values[:, count * BLOCK :]), dim=1)  # the crumbs at the end are looked at anyway
+    near = torch.cat((near, values[:, count * BLOCK :]), dim=1)  # the incomplete block at the end is always included
     blocks = torch.cat((blocks, blocks.new_full((rows, 1), count)), dim=1)
     best, place = near.topk(k)
     return best, blocks.gather(1, place // BLOCK) * BLOCK + place % BLOCK

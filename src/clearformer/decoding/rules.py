@@ -1,4 +1,4 @@
-"""What may not be said: hard rules on the next token, the same for every decoder.
+"""Hard rules on the next token, the same for every decoder.
 
 Rules only ever remove choices; they never change the probability of what is left. The log-probabilities of a hypothesis
 are therefore the model's own, and any other program with the same model can check them.
@@ -25,30 +25,30 @@ class Rules:
 
     def __post_init__(self) -> None:
         if self.min_len < 0:
-            raise ValueError(f"min_len is {self.min_len}, but a minimum length cannot be negative.")
+            raise ValueError(f"min_len is {self.min_len}, but a minimum length cannot be negative")
         if self.no_repeat_ngram < 0:
             raise ValueError(
-                f"no_repeat_ngram is {self.no_repeat_ngram}; give 0 to switch it off or a length of at least 1."
+                f"no_repeat_ngram is {self.no_repeat_ngram}; give 0 to switch it off or a length of at least 1"
             )
         if self.eos in self.banned:
             raise ValueError(
-                f"The end token {self.eos} is banned, so no sequence could end; use min_len to delay the end."
+                f"the end token {self.eos} is banned, so no sequence could end; use min_len to delay the end"
             )
 
     def check_vocabulary(self, vocab_size: int) -> None:
-        """Refuse token ids that the model does not have, before an index error does it less kindly."""
+        """Refuse token ids that the model does not have, before they cause an index error."""
         for token in (self.eos, *self.banned):
             if not 0 <= token < vocab_size:
                 raise ValueError(
-                    f"Token {token} of the decoding rules is outside the vocabulary of {vocab_size} tokens."
+                    f"token {token} of the decoding rules is outside the vocabulary of {vocab_size} tokens"
                 )
 
     def forbid(self, scores: Tensor, history: Tensor, forced: Tensor | None) -> Tensor:
-        """Put everything forbidden at minus infinity, in place. scores: R V, logits or log-probabilities.
+        """Set everything forbidden to minus infinity, in place. scores: R V, logits or log-probabilities.
 
         history: R T, on the CPU; forced: R, on the CPU, a token id or FREE; None where no row is forced. A forced token
-        beats every other rule. A row that the rules leave without any token may end, whatever min_len says: each path
-        has a way to its end.
+        beats every other rule. A row that the rules leave without any token may end, whatever min_len says: every path
+        can end.
         """
         early, repeats = history.size(1) < self.min_len, self._repeats(history)
         end, forcing = scores[:, self.eos].clone(), _forcing(scores, forced)
@@ -74,7 +74,7 @@ class Rules:
         if n == 0 or length < n:
             return history.new_empty(0, 2)
         # An n-gram is n - 1 tokens of context and the token after them. Every window of n - 1 tokens that equals the
-        # last n - 1 forbids the token that followed it. With n = 1 the context is empty: what was said is forbidden.
+        # last n - 1 forbids the token that followed it. With n = 1 the context is empty: no token is repeated.
         followers = history[:, n - 1 :]  # R W
         contexts = history[:, : length - 1].unfold(1, n - 1, 1) if n > 1 else history.new_empty(*followers.shape, 0)
         current = history[:, length - n + 1 :].unsqueeze(1)  # R 1 n-1

@@ -1,7 +1,7 @@
 """Sampling: each token drawn from the model's distribution, reshaped by transforms, with one random stream per row.
 
-A row's numbers come from its own seed and from nothing else, so its text does not depend on its batch mates, on its
-place among them or on when they finish. Python's generator is used because its sequence for a given seed is promised
+A row's random numbers come from its own seed alone, so its text does not depend on the other rows of the batch, on its
+place among them or on when they finish. Python's generator is used because its sequence for a given seed is guaranteed
 not to change, and is the same on every device.
 """
 
@@ -29,15 +29,15 @@ def stream_sample(
     prefixes: Sequence[Sequence[int]] | None = None,
     transforms: Sequence[Transform] = (),
 ) -> Iterator[TokenChoice]:
-    """Yield the choices as they are made; `seeds` holds one number per row, and rows with the same one draw alike."""
+    """Yield the choices as they are made. seeds: one per row; rows with the same seed draw the same numbers."""
     if any(seed < 0 for seed in seeds):
-        raise ValueError(f"A sampling seed is {min(seeds)}; seeds must not be negative.")
+        raise ValueError(f"a sampling seed is {min(seeds)}; seeds must not be negative")
     generators = [Random(seed) for seed in seeds]
 
     def choose(log_probs: Tensor, history: Tensor, rows: Tensor) -> Tensor:
         if len(generators) <= int(rows.max()):
             raise ValueError(
-                f"There are {len(generators)} seeds for at least {int(rows.max()) + 1} rows; give one per row."
+                f"there are {len(generators)} seeds for at least {int(rows.max()) + 1} rows; give one per row"
             )
         for transform in transforms:
             log_probs = transform(log_probs, history)

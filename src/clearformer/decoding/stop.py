@@ -1,4 +1,4 @@
-"""When a sentence's beam search may end before the maximum length: one provably right rule, and what others do.
+"""When a sentence's beam search may end before the maximum length: a rule with a proof, and those of other programs.
 
 Shape letters: N sentences still being searched, K beam.
 """
@@ -28,12 +28,12 @@ class Standing:
 
 
 class StopRule(Protocol):
-    """Says which sentences are settled, and what that means for their unfinished hypotheses."""
+    """Decides which sentences are settled, and what that means for their unfinished hypotheses."""
 
     verdict: ClassVar[Fate]
 
     def settled(self, standing: Standing) -> Tensor:
-        """Boolean, N. A sentence without unfinished hypotheses ends anyway; the rule need not look for that."""
+        """Boolean, N. A sentence without unfinished hypotheses ends anyway; the rule need not check that."""
         ...
 
 
@@ -56,7 +56,7 @@ class Proved:
     its divisor d is at most D, the larger of the divisors at those two ends, because divisors are monotone in the
     length. Since S <= 0 and 0 < d <= D: S' / d <= S / d <= S / D (and where d = 0 the score is minus infinity). The
     best unfinished hypothesis has the largest S / D. If that does not exceed the n-th best finished score, no
-    completion does; one that equals it ranks behind, because equals rank in the order in which they finished. Rounding
+    completion does; one that equals it ranks behind, because ties rank in the order in which they finished. Rounding
     keeps the argument: floating-point addition and division are monotone. QED.
     """
 

@@ -1,6 +1,6 @@
 """One path per row, token by token as they are chosen: the loop that greedy decoding and sampling share.
 
-Shape letters: R rows still going on, V vocabulary, T tokens chosen so far.
+Shape letters: R unfinished rows, V vocabulary, T tokens chosen so far.
 """
 
 import math
@@ -42,7 +42,7 @@ def stream(
 ) -> Iterator[TokenChoice]:
     """Yield every choice, step by step and within a step by row, until each row has ended or is max_len tokens long.
 
-    force_eos: a row of the greatest length then has to say the end token, as in beam search.
+    force_eos: a row at its maximum length is then forced to end, as in beam search.
     """
     tokens, state = stepper.start(source)
     limits = LengthLimits.of(len(tokens), rules, max_len, prefixes)
@@ -78,13 +78,13 @@ def next_log_probs(logits: Tensor, step: int) -> Tensor:
     """Log-probabilities in float32 whatever the model computes in: R V. Each row is normalised by itself."""
     log_probs = logits.float().log_softmax(-1)
     if bool(log_probs[:, 0].isnan().any()):  # a single NaN or +inf, or nothing but -inf, makes its whole row NaN
-        raise ValueError(f"The model returned logits that are not numbers at step {step}; its weights may be damaged.")
+        raise ValueError(f"the model returned logits that are not numbers at step {step}; its weights may be damaged")
     return log_probs
 
 
 def impossible(row: int) -> str:
-    """The message for a row whose every allowed continuation the model calls impossible."""
-    return f"The model gives sentence {row} probability zero for every token that the rules and the prefix allow."
+    """The message for a row whose allowed continuations all have probability zero."""
+    return f"the model gives sentence {row} probability zero for every token that the rules and the prefix allow"
 
 
 def collect(choices: Iterable[TokenChoice], rules: Rules) -> list[Hypothesis]:

@@ -1,7 +1,7 @@
 """The whole beam search of a sentence as data: every candidate that was compared, and what became of it.
 
 Candidates of a step are, for each hypothesis in the beam, its likeliest continuations (one more than the beam is wide:
-what the search itself looks at), and those that would have been among them but for a rule.
+what the search itself looks at), and those that a rule removed from them.
 """
 
 import math
@@ -59,7 +59,7 @@ class BeamTree:
         return found[::-1]
 
     def finished(self) -> list[Node]:
-        """The hypotheses that finished, best score first, equals in the order in which they finished."""
+        """The hypotheses that finished, best score first, ties in the order in which they finished."""
         ends = [node for node in self.nodes if node.fate is Fate.FINISHED]
         return sorted(ends, key=lambda node: -math.inf if node.score is None else node.score, reverse=True)
 
@@ -80,7 +80,7 @@ class TreeRecorder:
         return [BeamTree(tuple(nodes)) for nodes in self._nodes]
 
     def begin(self, sentences: int) -> None:
-        """Plant one root per sentence, forgetting earlier searches."""
+        """Create one root per sentence and discard earlier searches."""
         root = Node(
             id=0, parent=None, depth=0, token=None, token_log_prob=0.0, log_prob=0.0, score=None, fate=Fate.START
         )
@@ -110,7 +110,7 @@ class TreeRecorder:
         self._beams[sentence] = beam
 
     def stop(self, sentence: int, fate: Fate) -> None:
-        """The search of this sentence is over: what was still in its beam meets this fate."""
+        """The search of this sentence is over: what was still in its beam gets this fate."""
         nodes = self._nodes[sentence]
         for index in self._beams[sentence]:
             if index != NOBODY:

@@ -1,4 +1,4 @@
-"""Write what one step of the beam search did into the trees. Runs only when a tree was asked for, so plainness wins.
+"""Record in the trees what one step of the beam search did. Runs only on request, so it is simple, not fast.
 
 Shape letters: N sentences, W hypotheses in each beam, C ranked candidates of a sentence, V vocabulary.
 """
@@ -24,7 +24,7 @@ class Step:
     divisors: tuple[float, float]
 
     def record_bans(self, log_probs: Tensor, allowed: Tensor, forced: Tensor | None, width: int) -> None:
-        """What a rule took out (allowed: R V, -inf there) of the continuations that the search would have looked at."""
+        """What a rule removed (allowed: R V, -inf there) of the continuations that the search would have ranked."""
         raw, tokens = top(log_probs, width + 1)
         banned = (allowed.gather(-1, tokens) == -torch.inf) & (raw > -torch.inf)
         alive = (self.beam.totals > -torch.inf).flatten().to(banned.device)
@@ -64,7 +64,7 @@ class Step:
             self.recorder.keep(sentence, next_beam)
 
     def record_stops(self, settled: Tensor, verdict: Fate) -> None:
-        """What is left in the beam of a settled sentence (N) goes no further."""
+        """What is left in the beam of a settled sentence (N) is not extended."""
         for sentence in self.beam.sentences[settled].tolist():
             self.recorder.stop(sentence, verdict)
 

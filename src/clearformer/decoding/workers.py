@@ -1,8 +1,8 @@
-"""Several batches at once, each on a core of its own.
+"""Several batches at once, each on its own core.
 
-The products of a small model are too small to share: two threads in one of them wait for each other longer than they
-work. Two batches side by side, one thread each, do not wait at all. Python's lock is no obstacle, because torch lets go
-of it while it computes.
+The matrix products of a small model are too small to share: two threads on one product wait for each other longer than
+they work. Two batches in parallel, one thread each, do not wait at all. Python's lock is no obstacle, because torch
+releases it while it computes.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -34,12 +34,12 @@ def side_by_side(function: Callable[[Item], Result], items: Sequence[Item], work
                 for future in futures:
                     future.cancel()
     finally:
-        torch.set_num_threads(threads)  # each thread has its own number, but those to come take over the last one set
+        torch.set_num_threads(threads)  # each thread has its own setting, and new threads inherit the last one set
 
 
 @contextmanager
 def single_thread() -> Iterator[None]:
-    """Torch computes on the calling thread alone, for a while."""
+    """Within the block torch computes on the calling thread alone."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -1,1 +1,1 @@
-"""Why is a model bad? What its run, its text and its own output say, each finding with its numbers and a remedy."""
+"""What is wrong with a model? Findings from its run, its text and its output, each with numbers and a remedy."""

@@ -1,4 +1,4 @@
-"""What a model does with sentences: does it read them, does it know only its training text, what does it write?
+"""What a model does with sentences: does it use them, does it know only its training text, what does it write?
 
 Lengths and repetitions are counted in the model's own pieces, so that every language is counted alike.
 """
@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from clearformer.diagnosis.finding import Symptom
 from clearformer.evaluation.bleu import quick_bleu, tokenisation
-from clearformer.inference.translation_settings import DecodingConfig, OnProgress
+from clearformer.foundation.progress import OnProgress
+from clearformer.inference.translation_settings import DecodingConfig
 from clearformer.inference.translator import Translator
 
-IGNORED = 0.25  # nats a token that the right source is worth; a model that reads gains whole nats
-GAP = 1.0  # nats a token between training and development text
+IGNORED = 0.25  # nats per token that the right source is worth; a model that uses it gains whole nats
+GAP = 1.0  # nats per token between training and development text
 REPEATED = 0.05  # of the three-piece sequences, more than people repeat
 SHORT, LONG = 0.7, 1.4  # length of the output as a share of the references'
 COPIED = 0.10  # of the sentences, more than people leave as they are
@@ -29,7 +30,7 @@ class Pairs:
 
 @dataclass(frozen=True, kw_only=True)
 class Behaviour:
-    """Losses are nats a token of the references; shares are between 0 and 1, of the model's and of people's text."""
+    """Losses are nats per token of the references; shares, of the model's and of people's text, are between 0 and 1."""
 
     sentences: int
     bleu: float
@@ -74,7 +75,7 @@ def observe(
 
 
 def judge_behaviour(behaviour: Behaviour) -> list[Symptom]:
-    """The findings, the gravest first."""
+    """The findings, the most serious first."""
     found = [
         _ignores_the_source(behaviour),
         _overfits(behaviour),
@@ -92,7 +93,7 @@ def loss_of(translator: Translator, sources: Sequence[str], references: Sequence
 
 
 def repetition(rows: Sequence[Sequence[int]]) -> float:
-    """The share of three-piece sequences that their own sentence has had before."""
+    """The share of three-piece sequences that stood earlier in the same sentence."""
     total = again = 0
     for row in rows:
         sequences = [tuple(row[start : start + SEQUENCE]) for start in range(len(row) - SEQUENCE + 1)]
@@ -102,7 +103,7 @@ def repetition(rows: Sequence[Sequence[int]]) -> float:
 
 
 def copies(sources: Sequence[str], texts: Sequence[str]) -> float:
-    """The share of texts that are their source, but for case and spacing."""
+    """The share of texts that equal their source, apart from case and spacing."""
     same = [_bare(source) == _bare(text) for source, text in zip(sources, texts, strict=True)]
     return sum(same) / max(1, len(same))
 
@@ -113,7 +114,7 @@ def _ignores_the_source(seen: Behaviour) -> Symptom | None:
         return None
     return Symptom(
         name="ignores-the-source",
-        says="the model hardly looks at its source: with another sentence's source it does as well",
+        says="the model hardly uses its source: it does as well with the source of another sentence",
         remedy="Check that line n of one file belongs to line n of the other (`clearformer doctor`), or train longer.",
         evidence={
             "loss": round(seen.loss, 4),
@@ -128,8 +129,8 @@ def _overfits(seen: Behaviour) -> Symptom | None:
         return None
     return Symptom(
         name="overfits",
-        says="the model knows its training text far better than this text: it learned by heart, or they differ in kind",
-        remedy="More text is the best cure; else more dropout, a smaller model, or fewer steps (training.patience).",
+        says="the model does far better on its training text than here: it memorised it, or the texts differ in kind",
+        remedy="More text helps most; then more dropout, a smaller model, or fewer steps (training.patience).",
         evidence={"loss": round(seen.loss, 4), "training_loss": round(seen.training_loss, 4)},
     )
 
@@ -139,8 +140,8 @@ def _repeats(seen: Behaviour) -> Symptom | None:
         return None
     return Symptom(
         name="repeats-itself",
-        says="the output says the same thing again and again",
-        remedy="Train longer or on more text; decoding.no_repeat_ngram = 3 hides the symptom meanwhile.",
+        says="the output repeats itself",
+        remedy="Train longer or on more text; meanwhile decoding.no_repeat_ngram = 3 hides it.",
         evidence={
             "repetition": round(seen.repetition, 4),
             "repetition_of_people": round(seen.repetition_of_people, 4),
@@ -166,7 +167,7 @@ def _copies_the_source(seen: Behaviour) -> Symptom | None:
         return None
     return Symptom(
         name="copies-the-source",
-        says="sentences come back untranslated",
+        says="sentences are returned untranslated",
         remedy="Remove untranslated pairs from the training text (`clearformer doctor`: copy, identical_files).",
         evidence={"copies": round(seen.copies, 4), "copies_of_people": round(seen.copies_of_people, 4)},
     )

@@ -1,4 +1,4 @@
-"""Open a run or a model, gather the evidence, and say what is wrong."""
+"""Open a run or a model, collect the evidence, and say what is wrong."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -6,25 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from clearformer.data.shards import ShardedPairs
+from clearformer.data.shards import Shards
+from clearformer.data.token_pairs import SPECIALS_PER_SIDE
 from clearformer.diagnosis.behaviour import Pairs, judge_behaviour, observe
 from clearformer.diagnosis.finding import Symptom
 from clearformer.diagnosis.history import judge_history, read_history
 from clearformer.diagnosis.text import judge_fit, judge_overlap, judge_tables, measure_fit
 from clearformer.folder import bundle
-from clearformer.folder.bundle import Bundle
-from clearformer.folder.description import load_tokenizers, read_description
+from clearformer.folder.description import open_folder, read_description
 from clearformer.foundation import storage
-from clearformer.inference.translation_settings import OnProgress
+from clearformer.foundation.progress import OnProgress
 from clearformer.inference.translator import Translator
-from clearformer.model.build import build
-from clearformer.model.weights import put_weights
-from clearformer.run.recipe import Recipe, model_config, read_recipe
-from clearformer.run.train import Files, locate, vocabularies
+from clearformer.run.opened_run import open_run
+from clearformer.run.recipe import read_recipe
+from clearformer.tasks.translation import ParallelData, locate
 from clearformer.text.doctor.parallel import read_lines
-from clearformer.training.checkpoint import Checkpoints, finished_weights
 
-SENTENCES = 200  # enough for shares and means, few enough for a minute
+SENTENCES = 200  # enough for shares and means, and done within a minute
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +53,8 @@ def diagnose(
     if (refused := _refused(folder)) is not None:
         return Diagnosis(measures={}, findings=[refused])
     if given is None:
-        raise ValueError(f"{folder} is a model without its run: give sentences with --source and --reference")
+        run = folder.parent if (folder.parent / "recipe.toml").is_file() else "its run"
+        raise ValueError(f"{folder} is a model alone: give {run}, or sentences with --source and --reference")
     return _diagnose_model(Translator(bundle.load(folder)), given, on_progress)
 
 
@@ -68,12 +67,16 @@ def _diagnose_model(translator: Translator, pairs: Pairs, on_progress: OnProgres
 
 def _diagnose_run(run: Path, given: Pairs | None, on_progress: OnProgress) -> Diagnosis:
     recipe = read_recipe(run / "recipe.toml")
+    if not isinstance(recipe.data, ParallelData):
+        raise ValueError(f"the run in {run} is one of {recipe.task}, and only translators can be diagnosed so far")
     files = locate(recipe.data, run)
-    shards = ShardedPairs(run / "shards", verify=False)
-    history = read_history(run, planned=recipe.training.steps, tokens_in_corpus=int(shards.lengths()[1].sum()))
+    shards = Shards(run / "shards", verify=False)
+    history = read_history(
+        run, planned=recipe.training.steps, tokens_in_corpus=int((shards.lengths("target") + SPECIALS_PER_SIDE).sum())
+    )
     if (run / "model").exists() and (refused := _refused(run / "model")) is not None:
         return Diagnosis(measures=_plain(history), findings=[refused])
-    translator = Translator(_open(run, recipe, files))
+    translator = Translator(open_run(run))
     training = _sample(translator, shards)
     pairs = given or _read_pairs(files.dev_source, files.dev_target)
     behaviour = observe(
@@ -82,7 +85,7 @@ def _diagnose_run(run: Path, given: Pairs | None, on_progress: OnProgress) -> Di
         training=training,
         language=recipe.data.target_language,
         tokenise=recipe.scoring.tokenise,
-        decoding=recipe.decoding,
+        decoding=recipe.use,
         on_progress=on_progress,
     )
     findings = [
@@ -95,29 +98,13 @@ def _diagnose_run(run: Path, given: Pairs | None, on_progress: OnProgress) -> Di
     return Diagnosis(measures={**_plain(history), **asdict(behaviour)}, findings=_once(findings))
 
 
-def _open(run: Path, recipe: Recipe, files: Files) -> Bundle:
-    """The finished model, or, where the run was stopped, its newest checkpoint."""
-    if (run / "model").exists():
-        return bundle.load(run / "model")
-    source, target = vocabularies(recipe, files, run / "vocabulary", anew=False)
-    config = model_config(
-        recipe.model,
-        vocab_size=source.vocab_size,
-        target_vocab_size=None if recipe.joint else target.vocab_size,
-    )
-    checkpoints = Checkpoints(run / "checkpoints", keep=1)
-    model = build(config)
-    put_weights(model, finished_weights(checkpoints.path(checkpoints.steps()[-1])))
-    return Bundle(config=config, model=model, tokenizer=source, target_tokenizer=None if recipe.joint else target)
-
-
 def _refused(model: Path) -> Symptom | None:
-    """A model that is damaged, or whose vocabulary is not the one it was trained with, does not open: that is it."""
-    read_description(model)  # what is no model folder at all is not a patient
+    """A model that is damaged, or that lies beside the wrong vocabulary, does not open: that is the finding."""
+    read_description(model)  # what is no model folder at all is an error, not a finding
     remedy = "Put back the files that were saved with the model."
     try:
         storage.verify(model)
-        load_tokenizers(model)
+        _ = open_folder(model).preprocessing
     except storage.DamagedError as error:
         return Symptom(name="damaged", says=str(error), remedy=remedy)
     except ValueError as error:
@@ -144,8 +131,8 @@ def _check_fit(translator: Translator, pairs: Pairs, training: Pairs | None) -> 
     return [finding for fit in fits for finding in judge_fit(fit)]
 
 
-def _sample(translator: Translator, shards: ShardedPairs) -> Pairs:
-    """Some of the training text, from everywhere in it, as it went into training."""
+def _sample(translator: Translator, shards: Shards) -> Pairs:
+    """A sample of the training text, taken evenly from all of it, as it was trained on."""
     rows = np.linspace(0, len(shards) - 1, num=min(SENTENCES, len(shards)), dtype=np.int64)
     picked = [shards[int(row)] for row in rows]
     return Pairs(
@@ -155,13 +142,15 @@ def _sample(translator: Translator, shards: ShardedPairs) -> Pairs:
 
 
 def _read_pairs(source: Path, reference: Path) -> Pairs:
-    """As many pairs as are looked at, from everywhere in the files."""
+    """As many pairs as are examined, taken evenly from all of the files."""
     sources, references = list(read_lines(source)), list(read_lines(reference))
     if len(sources) != len(references):
         raise ValueError(f"{source} has {len(sources)} lines but {reference} has {len(references)}; they must be equal")
     kept = [pair for pair in zip(sources, references, strict=True) if pair[0].strip() and pair[1].strip()]
     if len(kept) < 2:
-        raise ValueError(f"{source} and {reference} have {len(kept)} pairs; at least 2 are needed to compare sources")
+        raise ValueError(
+            f"{source} and {reference} have fewer than 2 pairs with text on both sides; give more sentences"
+        )
     picked = [kept[int(row)] for row in np.linspace(0, len(kept) - 1, num=min(SENTENCES, len(kept)))]
     return Pairs(sources=[pair[0] for pair in picked], references=[pair[1] for pair in picked])
 
@@ -172,7 +161,7 @@ def _plain(history: Any) -> dict[str, Any]:
 
 
 def _once(findings: list[Symptom]) -> list[Symptom]:
-    """One finding a name: the same trouble seen from two sides is one trouble, with the evidence of both."""
+    """One finding per name: the same problem found in two ways is one, with the evidence of both."""
     merged: dict[str, Symptom] = {}
     for finding in findings:
         before = merged.get(finding.name)

@@ -1,4 +1,4 @@
-"""What the records of a run say: was it long enough, did it learn by heart, was the learning rate too high?"""
+"""What the records of a run show: was it long enough, did it overfit, was the learning rate too high?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ Curve = Sequence[tuple[int, float]]  # (step, loss), in order
 
 @dataclass(frozen=True, kw_only=True)
 class History:
-    """How a run went. finished: it made its model, at its last step or at an early stop; passes: over the text."""
+    """How a run went. finished: it saved its model, at its last step or at an early stop; passes: over the text."""
 
     steps: int
     planned: int
@@ -33,7 +33,7 @@ class History:
 
 
 def read_history(run: Path, *, planned: int, tokens_in_corpus: int) -> History:
-    """Put together what a run's folder knows."""
+    """Read the history from the folder of a run."""
     records = read_records(run / METRICS)
     checkpoints = Checkpoints(run / "checkpoints", keep=1)
     if not (steps := checkpoints.steps()):
@@ -43,7 +43,7 @@ def read_history(run: Path, *, planned: int, tokens_in_corpus: int) -> History:
         steps=progress.step,
         planned=planned,
         finished=(run / "model").exists(),
-        passes=progress.tokens / max(1, tokens_in_corpus),
+        passes=progress.count / max(1, tokens_in_corpus),
         skipped=progress.skipped,
         rollbacks=progress.rollbacks,
         train=[(record["step"], record["loss"]) for record in records if record["kind"] == "train"],
@@ -53,7 +53,7 @@ def read_history(run: Path, *, planned: int, tokens_in_corpus: int) -> History:
 
 def judge_history(history: History) -> list[Symptom]:
     """The findings, the first cause first."""
-    found = [_rate_too_high(history), _too_few_steps(history), _learned_by_heart(history)]
+    found = [_rate_too_high(history), _too_few_steps(history), _memorised(history)]
     return [finding for finding in found if finding is not None]
 
 
@@ -65,7 +65,7 @@ def _rate_too_high(history: History) -> Symptom | None:
         return None
     return Symptom(
         name="rate-too-high",
-        says="training is not stable: the loss rises, or updates had to be thrown away",
+        says="training is unstable: the loss rises, or updates had to be skipped",
         remedy="Halve training.schedule.peak, lengthen training.schedule.warmup, or set training.optimiser.clip = 1.",
         evidence={
             "loss_rise": round(rise, 4),
@@ -77,7 +77,7 @@ def _rate_too_high(history: History) -> Symptom | None:
 
 
 def _too_few_steps(history: History) -> Symptom | None:
-    """Stopped early, the text not even read once, or a curve that still points downwards."""
+    """Stopped early, the text not even read once, or a loss that was still falling."""
     curve = history.dev if len(history.dev) >= 3 else history.train
     fall = _fall_at_the_end(curve, history.steps)
     unread = history.passes < 1
@@ -93,7 +93,7 @@ def _too_few_steps(history: History) -> Symptom | None:
     return Symptom(
         name="too-few-steps",
         says=f"training was too short: {reason}",
-        remedy="Go on with --resume if it was stopped; else raise training.steps, twice as many to begin with.",
+        remedy="Continue with --resume if it was stopped; otherwise raise training.steps, first to twice as many.",
         evidence={
             "steps": history.steps,
             "planned": history.planned,
@@ -103,7 +103,7 @@ def _too_few_steps(history: History) -> Symptom | None:
     )
 
 
-def _learned_by_heart(history: History) -> Symptom | None:
+def _memorised(history: History) -> Symptom | None:
     if len(history.dev) < 3:
         return None
     best_step, best = min(history.dev, key=lambda point: point[1])
@@ -114,8 +114,8 @@ def _learned_by_heart(history: History) -> Symptom | None:
         return None
     return Symptom(
         name="overfits",
-        says="the development loss rose while training went on: the model learned the text by heart",
-        remedy="More text is the best cure; else more dropout, a smaller model, or fewer steps (training.patience).",
+        says="the development loss rose while the training loss fell: the model memorised the text",
+        remedy="More text helps most; then more dropout, a smaller model, or fewer steps (training.patience).",
         evidence={
             "lowest_dev_loss": round(best, 4),
             "at_step": best_step,
@@ -126,7 +126,7 @@ def _learned_by_heart(history: History) -> Symptom | None:
 
 
 def _fall_at_the_end(curve: Curve, steps: int) -> float:
-    """By which part the loss fell over the last tenth of the run; 0 when there are too few points to tell."""
+    """The share by which the loss fell over the last tenth of the run; 0 if there are too few points to tell."""
     if len(curve) < 3:
         return 0.0
     last_step, last = curve[-1]

@@ -6,21 +6,21 @@ from dataclasses import dataclass
 
 from clearformer.data.readers.parallel import JoinedFiles
 from clearformer.diagnosis.finding import Symptom
-from clearformer.run.train import Files
+from clearformer.tasks.translation import ParallelPaths
 from clearformer.text.doctor.findings import Kind
 from clearformer.text.doctor.overlap import examine_overlap
 from clearformer.text.lines import read_quietly
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.text.vocabulary import ALL_BYTES
 
-SPELLED = 0.02  # of the pieces: in text like the training text, rare characters are rarer than this
-SPLINTERED = 1.5  # times as many pieces a character as in the training text
+SPELLED = 0.02  # of the pieces: text like the training text has fewer rare characters than this
+SPLINTERED = 1.5  # times as many pieces per character as in the training text
 OVERLAP = 0.01  # of the development pairs
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fit:
-    """How a text sits in a vocabulary. spelled: share of pieces that are bytes or unknown."""
+    """How well a vocabulary fits a text. spelled: share of pieces that are single bytes or unknown."""
 
     side: str
     spelled: float
@@ -30,7 +30,7 @@ class Fit:
 
 
 def measure_fit(side: str, tokenizer: Tokenizer, texts: Sequence[str], training: Sequence[str] | None) -> Fit:
-    """Cut the texts into pieces and look at them."""
+    """Split the texts into pieces and count."""
     spare = {*ALL_BYTES, *(spelling for spelling in (tokenizer.special.unk,) if spelling)}
     pieces = [piece for found in tokenizer.encode_batch(texts, add_special=False) for piece in found.pieces]
     return Fit(
@@ -49,7 +49,7 @@ def judge_fit(fit: Fit) -> list[Symptom]:
         found.append(
             Symptom(
                 name="missing-pieces",
-                says=f"the {fit.side} text has characters that the vocabulary lacks and the model has hardly met",
+                says=f"the {fit.side} text has characters that the vocabulary lacks and the model has hardly seen",
                 remedy="Check that this is the right language; train on text that has them, with a larger vocabulary.",
                 evidence={"share_of_pieces": round(fit.spelled, 4), "characters": " ".join(fit.strangers[:10])},
             )
@@ -71,20 +71,20 @@ def judge_fit(fit: Fit) -> list[Symptom]:
 
 
 def judge_tables(*, rows: int, pieces: int, side: str) -> list[Symptom]:
-    """A model has as many rows as its vocabulary has pieces, or one of them is another model's."""
+    """A model has as many embeddings as its vocabulary has pieces, or one of the two is another model's."""
     if rows == pieces:
         return []
     return [
         Symptom(
             name="vocabulary-mismatch",
-            says=f"the model was built for another {side} vocabulary than the one that lies beside it",
+            says=f"the model was built for another {side} vocabulary than the one in its folder",
             remedy="Put back the tokenizer that the model was trained with.",
             evidence={"rows_of_the_model": rows, "pieces_of_the_vocabulary": pieces},
         )
     ]
 
 
-def judge_overlap(files: Files) -> list[Symptom]:
+def judge_overlap(files: ParallelPaths) -> list[Symptom]:
     """Pairs of the development set that training has seen."""
     seen = _seen_in_training(files.train, files)
     total = max(1, sum(1 for _ in read_quietly(files.dev_source)))
@@ -93,14 +93,14 @@ def judge_overlap(files: Files) -> list[Symptom]:
     return [
         Symptom(
             name="dev-overlaps-training",
-            says="pairs of the development set are also in the training text, so its scores measure memory",
+            says="pairs of the development set are also in the training text, so its scores measure memorising",
             remedy="Remove them from the training text; `clearformer doctor --test` names the lines.",
             evidence={"pairs_in_both": seen, "development_pairs": total},
         )
     ]
 
 
-def _seen_in_training(train: JoinedFiles, files: Files) -> int:
+def _seen_in_training(train: JoinedFiles, files: ParallelPaths) -> int:
     reports = [
         examine_overlap((part.source, part.target), (files.dev_source, files.dev_target), examples=1)
         for part in train.parts

@@ -1,28 +1,97 @@
-"""A model folder without its weights: where it is, what it says of itself, and its vocabularies.
+"""A model folder without its weights: where it is, what it says of itself, and how it reads its input.
 
-No tensor is touched here, so that tokenizing and the engine that needs no PyTorch start at once. `bundle` has the rest.
+A folder is opened once (`open_folder`): config.json is read and every file is compared with the manifest a single time,
+however many parts of a program want to know. No tensor is touched here, so that tokenizing and the engine that needs no
+PyTorch start at once. `bundle` has the weights.
 """
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from clearformer.folder.preprocessing import TOKENIZERS, Preprocessing, read_preprocessing
 from clearformer.foundation import storage
-from clearformer.text.tokenizer import Tokenizer
+from clearformer.foundation.storage import DamagedError
 
-FORMAT = 1
-ENGINE_LAYOUT = 1  # of what is written for ctranslate2; older folders are made anew
-DEFAULT_MODEL = "en-de"
+FORMAT = 2
+READABLE = (1, 2)
+CONFIG = "config.json"
+MOST_BYTES = 64 << 20  # of config.json; a larger one is not a description
+
+
+@dataclass(frozen=True, kw_only=True)
+class Description:
+    """config.json, checked as far as this version knows it.
+
+    task: which use the model is for; None in folders of format 1, where the network's head says it. model: its
+    configuration as plain data. engine: what is said of weights in another program's layout, where there are some.
+    """
+
+    path: Path
+    task: str | None
+    model: Mapping[str, Any]
+    preprocessing: Mapping[str, Any]
+    provenance: Mapping[str, Any]
+    engine: Mapping[str, Any] | None = None
+
+    def plain(self) -> dict[str, Any]:
+        """As config.json has it, in the present format."""
+        told: dict[str, Any] = {"format": FORMAT} | ({} if self.task is None else {"task": self.task})
+        return told | {
+            "model": self.model,
+            "preprocessing": self.preprocessing,
+            "provenance": self.provenance,
+        }
+
+
+class ModelFolder:
+    """A model folder, opened once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.description = read_description(path)
+        self._verified = False
+
+    @property
+    def provenance(self) -> Mapping[str, Any]:
+        """Where the model comes from: data, recipe, scores, licence."""
+        return self.description.provenance
+
+    @cached_property
+    def preprocessing(self) -> Preprocessing:
+        """How the model reads its input."""
+        return read_preprocessing(self.path, self.description.preprocessing)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What the folder holds, as one word: the checksum of its files' checksums."""
+        return storage.sha256(self.path / storage.MANIFEST)
+
+    def verify(self) -> None:
+        """Compare every file with the manifest, the first time that somebody asks."""
+        if not self._verified:
+            storage.verify(self.path)
+            self._verified = True
+
+    def __repr__(self) -> str:
+        return f"ModelFolder({str(self.path)!r}, task={self.description.task!r})"
+
+
+def open_folder(model: "str | Path | ModelFolder") -> ModelFolder:
+    """The folder behind a path, the folder of a run, or the name of a model that ships."""
+    return model if isinstance(model, ModelFolder) else ModelFolder(find_model(model))
 
 
 def find_model(model: str | Path) -> Path:
-    """The folder behind a name: a path, or one of the models that ship."""
+    """Where the model folder is: a path, the folder of a run, or the name of one that ships."""
     path = Path(model)
     if path.is_dir():
-        if not (path / "config.json").exists() and (path / "model" / "config.json").exists():
-            raise ValueError(f"{path} is the folder of a run; its model is {path / 'model'}")
-        return path
+        inside = path / "model"
+        return inside if not (path / CONFIG).exists() and (inside / CONFIG).exists() else path
     models = shipped_models()
     shipped = sorted(path.name for path in models.iterdir() if path.is_dir()) if models.is_dir() else []
     if str(model) in shipped:
@@ -30,7 +99,7 @@ def find_model(model: str | Path) -> Path:
     ships = f"models that ship: {', '.join(shipped)}" if shipped else "none ships yet"
     raise ValueError(
         f"there is no model folder {model} ({ships}); train one with `clearformer train sample`, "
-        "then give --model runs/sample/model"
+        "then give --model runs/sample"
     )
 
 
@@ -39,41 +108,45 @@ def shipped_models() -> Path:
     return Path(str(resources.files("clearformer") / "models"))
 
 
-def read_description(folder: Path) -> dict[str, Any]:
+def read_description(folder: Path) -> Description:
     """config.json of a model folder."""
-    path = folder / "config.json"
-    try:
-        described: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ValueError(f"{folder} is not a model folder: it has no config.json") from None
-    except (ValueError, UnicodeDecodeError) as error:
-        raise storage.DamagedError(f"{path} is not valid JSON: {error}") from None
-    if not isinstance(described, dict) or "model" not in described:
+    path = folder / CONFIG
+    described = _read_json(path, folder)
+    if not isinstance(described, dict) or not isinstance(described.get("model"), dict):
         raise ValueError(f"{path} was not written by clearformer; bring it over with `clearformer import`")
-    if not isinstance(described.get("provenance", {}), dict):
-        raise storage.DamagedError(f"{path} has a provenance that is no table of facts")
-    if described.get("format") != FORMAT:
+    if described.get("format") not in READABLE:
         raise ValueError(
             f"{path} has format {described.get('format')}, but this version reads format {FORMAT}; update clearformer"
         )
-    return described
+    described = described if described["format"] == FORMAT else _upgraded(described)
+    for name in ("preprocessing", "provenance", "ctranslate2"):
+        if not isinstance(described.get(name, {}), dict):
+            raise DamagedError(f"{path} has a {name} that is no table of facts")
+    return Description(
+        path=folder,
+        task=described.get("task"),
+        model=described["model"],
+        preprocessing=described.get("preprocessing", {}),
+        provenance=described.get("provenance", {}),
+        engine=described.get("ctranslate2"),
+    )
 
 
-def fingerprint(folder: Path) -> str:
-    """What a model folder holds, as one word: the checksum of its files' checksums."""
-    return storage.sha256(folder / storage.MANIFEST)
+def _read_json(path: Path, folder: Path) -> Any:
+    try:
+        if not path.is_file():
+            raise FileNotFoundError
+        if path.stat().st_size > MOST_BYTES:
+            raise DamagedError(f"{path} has {path.stat().st_size:,} bytes, too many for a description; refused")
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ValueError(f"{folder} is not a model folder: it has no {CONFIG}") from None
+    except (ValueError, RecursionError) as error:
+        raise error if isinstance(error, DamagedError) else DamagedError(f"{path} is not valid JSON: {error}") from None
 
 
-def load_tokenizer(folder: Path, name: str, described: dict[str, Any]) -> Tokenizer | None:
-    """The vocabulary called "tokenizer" or "target_tokenizer", if the folder has it."""
-    facts = described.get(name)
-    return None if facts is None else Tokenizer.load(folder / f"{name}.json", facts)
-
-
-def load_tokenizers(folder: Path) -> tuple[Tokenizer, Tokenizer]:
-    """The vocabularies of a model folder, source and target, without its weights."""
-    described = read_description(folder)
-    source = load_tokenizer(folder, "tokenizer", described)
-    if source is None:
-        raise ValueError(f"{folder} has no tokenizer, so it cannot read text")
-    return source, load_tokenizer(folder, "target_tokenizer", described) or source
+def _upgraded(described: dict[str, Any]) -> dict[str, Any]:
+    """Format 1 named what belongs to preprocessing one by one, and no task."""
+    parts = (*TOKENIZERS, "markers", "labels")
+    preprocessing = {name: described[name] for name in parts if described.get(name) is not None}
+    return {**described, "preprocessing": preprocessing}

@@ -1,4 +1,4 @@
-"""The machine that we run on: its cores, the user's cache folder, and the C library's memory allocator."""
+"""The machine that we run on: its cores, its memory, the user's cache folder, and the C library's allocator."""
 
 import ctypes
 import os
@@ -22,6 +22,15 @@ def cache_folder() -> Path:
     if chosen := os.environ.get("CLEARFORMER_CACHE"):
         return Path(chosen)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "clearformer"
+
+
+def resident_bytes() -> int | None:
+    """The memory that this process holds now; None where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def keep_freed_memory() -> bool:

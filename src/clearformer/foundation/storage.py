@@ -54,8 +54,11 @@ def new_folder(path: Path) -> Iterator[Path]:
         raise
 
 
-def verify(path: Path) -> None:
-    """Compare every file of a folder with its manifest; raises `DamagedError` with the file's name."""
+def verify(path: Path, *, content: bool = True) -> None:
+    """Compare every file of a folder with its manifest; raises `DamagedError` with the file's name.
+
+    Without `content` the files are not read: only their names and sizes are compared.
+    """
     listed = read_manifest(path)
     present = {file.name for file in path.iterdir()} - {MANIFEST}
     for name in sorted(present - listed.keys()):
@@ -64,7 +67,10 @@ def verify(path: Path) -> None:
         file = path / name
         if not file.is_file():
             raise DamagedError(f"{file} is missing, but the folder's manifest names it; get the folder anew")
-        if _describe(file) != expected:
+        if file.stat().st_size != expected.get("bytes"):
+            size = f"it has {file.stat().st_size:,} bytes and the manifest says {expected.get('bytes')}"
+            raise DamagedError(f"{file} is damaged: {size}; get the folder anew")
+        if content and _describe(file) != expected:
             raise DamagedError(f"{file} is damaged: its checksum is not the manifest's; get the folder anew")
 
 
@@ -76,7 +82,9 @@ def read_manifest(path: Path) -> dict[str, dict[str, Any]]:
         raise DamagedError(f"{path} has no {MANIFEST}: it was not written by clearformer, or not to its end") from error
     except (ValueError, KeyError, TypeError) as error:
         raise DamagedError(f"{path / MANIFEST} cannot be read; get the folder anew") from error
-    for name in files:
+    for name, facts in files.items():
+        if not isinstance(facts, dict):
+            raise DamagedError(f"{path / MANIFEST} cannot be read; get the folder anew")
         if not isinstance(name, str) or name != Path(name).name or "\\" in name or "\0" in name:
             raise DamagedError(f"{path / MANIFEST} names {name!r}, which is not a plain file name; refused")
     return files

@@ -10,54 +10,34 @@ Small models want workers, not threads: each core translates a batch of its own.
 
 import logging
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import Any, Literal, Protocol
 
-from clearformer.folder.description import load_tokenizers, read_description
+from clearformer.folder.description import ModelFolder, open_folder
 from clearformer.foundation import storage
 from clearformer.foundation.machine import cores
-from clearformer.inference.translation_settings import (
-    DecodingConfig,
-    OnProgress,
-    Translation,
-    nothing,
-    share_out,
-    unwatched,
-    usual_search,
-)
+from clearformer.foundation.progress import OnProgress, unwatched
+from clearformer.inference.translation_settings import DecodingConfig, Translation, nothing, share_out, usual_search
 from clearformer.text.tokenizer import Tokenizer
+from clearformer.text.unusable import UnusableTextError
 
 log = logging.getLogger(__name__)
 Scores = Literal["none", "total", "tokens"]
 READ_AT_ONCE = 512  # translations between two reports of progress
+# Why a text is handed to the reference engine, for one and for several.
+TOO_LONG = ("text is", "texts are", "longer than ctranslate2 reads with this model")
+AT_THE_LIMIT = ("text has", "texts have", "candidate translations as long as allowed, where ctranslate2 would cut them")
 
 
 class Reference(Protocol):
     """An engine that can end any translation: `translator.Translator`."""
 
     def alternatives(self, texts: str | Sequence[str], config: DecodingConfig) -> list[list[Translation]]: ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class Markers:
-    """Which ids stand around a source, and where a target begins."""
-
-    before_source: tuple[int, ...]
-    after_source: tuple[int, ...]
-
-    @classmethod
-    def of(cls, described: Mapping[str, Any], source: Tokenizer) -> "Markers":
-        """A model that was trained here ends its sources with <eos>; an imported one says what it wants."""
-        given = described.get("markers")
-        if given is None:
-            return cls(before_source=(), after_source=(source.eos_id,))
-        return cls(
-            before_source=tuple(given.get("before_source", ())), after_source=tuple(given.get("after_source", ()))
-        )
 
 
 class CTranslate2Translator:
@@ -70,19 +50,23 @@ class CTranslate2Translator:
     """
 
     def __init__(
-        self, folder: Path, *, reference: Callable[[], Reference] | None = None, scores: Scores = "total"
+        self,
+        folder: Path | ModelFolder,
+        *,
+        reference: Callable[[], Reference] | None = None,
+        scores: Scores = "total",
     ) -> None:
         import ctranslate2
 
-        described = read_description(folder)
-        storage.verify(folder)
-        if "ctranslate2" not in described:
+        opened = open_folder(folder)
+        opened.verify()
+        folder, made = opened.path, opened.description.engine
+        if made is None:
             raise ValueError(f"{folder} holds no weights for ctranslate2; convert it first")
-        made = described["ctranslate2"]
-        self.provenance: dict[str, Any] = described.get("provenance", {})
+        self.provenance: dict[str, Any] = dict(opened.provenance)
         self.usual = usual_search(self.provenance)
-        self.source_tokenizer, self.target_tokenizer = load_tokenizers(folder)
-        self.markers = Markers.of(described, self.source_tokenizer)
+        self.source_tokenizer, self.target_tokenizer = opened.preprocessing.sides
+        self.markers = opened.preprocessing.framing
         self.places: dict[str, int | None] = made["places"]
         self.shortlist: bool = made["shortlist"]
         self.scores = scores
@@ -127,10 +111,10 @@ class CTranslate2Translator:
         done = sum(not source for source in sources)
         ours: list[int] = []
         with _Aside(lambda rows: self._by_reference([given[row] for row in rows], chosen)) as aside:
-            aside.take(sorted(too_long))
+            aside.take(sorted(too_long), TOO_LONG)
             for rows, answers in self._search(sources, share_out(lengths, chosen, workers=len(cores())), chosen):
                 beyond = [row for row in rows if self._is_beyond(answers[row], sources[row], chosen)]
-                aside.take(beyond)
+                aside.take(beyond, AT_THE_LIMIT)
                 for row in set(rows).difference(beyond):
                     results[row] = self._present(answers[row], sources[row], chosen)
                     ours.append(row)
@@ -227,8 +211,8 @@ class CTranslate2Translator:
         readable = self.places["source"]
         found = set() if readable is None else {row for row, source in enumerate(sources) if len(source) > readable}
         if found and self._open_reference is None:
-            raise ValueError(
-                f"text {min(found) + 1} is longer than the {readable} tokens that this folder reads; split it"
+            raise UnusableTextError(
+                min(found) + 1, f"is longer than the {readable} tokens that this folder reads; split it"
             )
         return found
 
@@ -308,6 +292,7 @@ class _Aside:
     def __init__(self, translate: Callable[[list[int]], list[list[Translation]]]) -> None:
         self._translate, self._thread = translate, ThreadPoolExecutor(1)
         self._handed: list[tuple[list[int], Future[list[list[Translation]]]]] = []
+        self._reasons: Counter[tuple[str, str, str]] = Counter()
 
     def __enter__(self) -> "_Aside":
         return self
@@ -315,16 +300,18 @@ class _Aside:
     def __exit__(self, *_: object) -> None:
         self._thread.shutdown(cancel_futures=True)
 
-    def take(self, rows: list[int]) -> None:
+    def take(self, rows: list[int], reason: tuple[str, str, str]) -> None:
         if rows:
+            self._reasons[reason] += len(rows)
             self._handed.append((rows, self._thread.submit(self._translate, rows)))
 
     def collect(self) -> Iterator[tuple[int, list[Translation]]]:
         """Each row with its translations, as soon as they are there."""
         for rows, translated in self._handed:
             yield from zip(rows, translated.result(), strict=True)
-        if count := sum(len(rows) for rows, _ in self._handed):
-            log.info("%d texts were too long for ctranslate2; the torch engine translated them", count)
+        for (one, several, why), count in self._reasons.items():
+            what, them = (one, "it") if count == 1 else (several, "them")
+            log.info("%d %s %s; the torch engine translated %s", count, what, why, them)
 
 
 def check(config: DecodingConfig) -> None:

@@ -2,7 +2,7 @@
 
 The fast engine wants the weights laid out in its own way. That is done once for each model folder and kept beside it,
 or, where nobody may write there, in the user's cache; a copy that was not made from the folder as it is now is made
-anew.
+anew. Each folder is read and compared with its manifest once per start.
 """
 
 import logging
@@ -10,14 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from clearformer.folder.description import (
-    DEFAULT_MODEL,
-    ENGINE_LAYOUT,
-    find_model,
-    fingerprint,
-    read_description,
-    shipped_models,
-)
+from clearformer.folder.description import ModelFolder, open_folder, shipped_models
 from clearformer.foundation import storage
 from clearformer.foundation.machine import cache_folder, keep_freed_memory
 from clearformer.inference.ctranslate2 import CTranslate2Translator, Scores, reasons_against
@@ -27,11 +20,12 @@ if TYPE_CHECKING:
     from clearformer.inference.translator import Translator
 
 Engine = Literal["auto", "torch", "ctranslate2"]
+LAYOUT = 1  # of the fast engine's copies that this version reads: see interop/to_ctranslate2.py
 log = logging.getLogger(__name__)
 
 
 def open_translator(
-    model: str | Path = DEFAULT_MODEL,
+    model: str | Path | ModelFolder,
     engine: Engine = "auto",
     config: DecodingConfig | None = None,
     *,
@@ -44,12 +38,12 @@ def open_translator(
     that decide together with the first. scores: how much is wanted of the log-probabilities; the torch engine
     always has those of single tokens.
     """
-    folder = find_model(model)
+    folder = open_folder(model)
     if others and engine == "ctranslate2":
         raise ValueError("ctranslate2 runs one model alone; leave the engine open, or the further models out")
     if others or engine == "torch":
         return _open_torch(folder, *others)
-    config = config or usual_search(read_description(folder).get("provenance", {}))
+    config = config or usual_search(folder.provenance)
     try:
         if reasons := reasons_against(config):
             raise ValueError(f"ctranslate2 cannot search with {' and '.join(reasons)}")
@@ -59,60 +53,66 @@ def open_translator(
     except ValueError as error:
         if engine == "ctranslate2":
             raise
+        translator = _open_torch(folder)  # which refuses a model that cannot translate, before anything is said
         log.info("translating with the torch engine: %s", error)
-        return _open_torch(folder)
+        return translator
 
 
-def converted(folder: Path) -> Path:
+def converted(model: Path | ModelFolder) -> ModelFolder:
     """The folder for ctranslate2 that belongs to a model folder, made if it is not there or not of this one."""
-    storage.verify(folder)
-    wanted = fingerprint(folder)
-    places = [cache_folder() / "ctranslate2" / wanted[:32]]
-    if folder.resolve().parent != shipped_models().resolve():  # a package is left as it was installed
-        places.insert(0, folder.parent / f".{folder.resolve().name}.ctranslate2")
+    folder = open_folder(model)
+    folder.verify()
+    places = [cache_folder() / "ctranslate2" / folder.fingerprint[:32]]
+    resolved = folder.path.resolve()
+    if resolved.parent != shipped_models().resolve():  # a package is left as it was installed
+        places.insert(0, folder.path.parent / f".{resolved.name}.ctranslate2")
     for place in places:
-        if _is_made_from(place, wanted):
-            return place
+        if (found := _made_from(place, folder.fingerprint)) is not None:
+            return found
     for place in places:
         try:
             _convert(folder, place)
         except OSError as error:
-            if _is_made_from(place, wanted):  # somebody else was quicker
-                return place
+            if (found := _made_from(place, folder.fingerprint)) is not None:  # somebody else was quicker
+                return found
             log.debug("%s", error)
             continue
-        return place
+        return ModelFolder(place)
     tried = " nor ".join(str(place.parent) for place in places)
     raise OSError(f"neither {tried} can be written to; set CLEARFORMER_CACHE")
 
 
-def _convert(folder: Path, place: Path) -> None:
+def _convert(folder: ModelFolder, place: Path) -> None:
     from clearformer.interop.to_ctranslate2 import convert  # here: checking a configuration takes a library
 
     convert(folder, place)
 
 
-def _open_torch(folder: Path, *others: str | Path) -> "Translator":
+def _open_torch(folder: ModelFolder, *others: str | Path) -> "Translator":
     from clearformer.folder import bundle
     from clearformer.inference.translator_ensemble import translator_of
 
     keep_freed_memory()  # a batch frees what the next one takes
-    return translator_of([bundle.load(one) for one in (folder, *map(find_model, others))])
+    return translator_of([bundle.load(open_folder(one)) for one in (folder, *others)])
 
 
-def _open_fast(folder: Path, scores: Scores) -> CTranslate2Translator:
-    described = read_description(folder)
-    if "ctranslate2" in described:  # quantised or exported: there is nothing else to open
+def _open_fast(folder: ModelFolder, scores: Scores) -> CTranslate2Translator:
+    described = folder.description
+    if described.engine is not None:  # quantised or exported: there is nothing else to open
         return CTranslate2Translator(folder, scores=scores)
-    if described.get("markers", {}).get("forced"):
+    if described.preprocessing.get("markers", {}).get("forced"):
         raise ValueError("ctranslate2 does not score the tokens that every output of this model begins with")
     return CTranslate2Translator(converted(folder), reference=lambda: _open_torch(folder), scores=scores)
 
 
-def _is_made_from(place: Path, wanted: str) -> bool:
+def _made_from(place: Path, wanted: str) -> ModelFolder | None:
+    """The copy at a place, if it is whole, of our layout, and was made from the folder with this fingerprint."""
     try:
-        made = read_description(place)["ctranslate2"]
-        storage.verify(place)
-    except (OSError, ValueError, KeyError):
-        return False
-    return bool(made.get("made_from") == wanted and made.get("layout") == ENGINE_LAYOUT)
+        found = ModelFolder(place)
+        made = found.description.engine
+        if made is None or made.get("made_from") != wanted or made.get("layout") != LAYOUT:
+            return None
+        found.verify()
+    except (OSError, ValueError):
+        return None
+    return found

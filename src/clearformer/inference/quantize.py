@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clearformer.evaluation.bleu import score_translations
-from clearformer.folder.description import load_tokenizers, read_description
+from clearformer.folder.description import open_folder
+from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.inference.ctranslate2 import CTranslate2Translator
 from clearformer.inference.engines import converted, open_translator
 from clearformer.inference.shortlist import learn
-from clearformer.inference.translation_settings import DecodingConfig, OnProgress, unwatched, usual_search
+from clearformer.inference.translation_settings import DecodingConfig, usual_search
 from clearformer.interop.to_ctranslate2 import Quantization, convert, token_names
 
 LIMIT = 0.5  # BLEU that may be lost
@@ -74,8 +75,8 @@ def quantize(
             quantization=quantization,
             shortlist=None if pairs is None else shortlist_learner(folder, pairs),
         )
-        chosen = config or usual_search(read_description(folder).get("provenance", {}))
-        before = measure(converted(folder), sources, references, chosen, lambda n, _: on_progress(n, total))
+        chosen = config or usual_search(open_folder(folder).provenance)
+        before = measure(converted(folder).path, sources, references, chosen, lambda n, _: on_progress(n, total))
         after = measure(small, sources, references, chosen, lambda n, _: on_progress(len(sources) + n, total))
         found = Comparison(before=before, after=after, sentences=len(sources))
         if found.lost > limit:
@@ -89,8 +90,9 @@ def quantize(
 
 def shortlist_learner(folder: Path, pairs: tuple[Sequence[str], Sequence[str]]) -> Callable[[Path], None]:
     """What writes the shortlist of a model folder's vocabularies."""
-    model = read_description(folder)["model"]
-    source, target = load_tokenizers(folder)
+    opened = open_folder(folder)
+    model = opened.description.model
+    source, target = opened.preprocessing.sides
     ends = (source.eos_id,)  # as every source has it
     learned = learn(
         [[*row, *ends] for row in source.ids(list(pairs[0]), add_special=False)],

@@ -1,15 +1,15 @@
-"""Our models as the decoders see them: start, step, select rows.
+"""Our models as the decoders see them: start, step, select and join rows.
 
-Batch mates must not change a sentence's tokens, not even by the last bit of a float that decides a near tie. Kernels
-choose their summation order by the number of rows and columns and by where a row happens to lie, so:
+The rest of the batch must not change a sentence's tokens, not even through the last bit of a float that decides a near
+tie. Kernels choose their summation order by the number of rows and columns and by a row's place, so:
 
-- rows are filled up with copies to a multiple of a block, source slots with padding, and matrix kernels then treat each
-  row alike;
-- what is remembered of the source lies in memory as any later choice of rows would lay it (`FixedCache`, `Lanes`);
+- rows are filled up with copies to a multiple of a block, source slots with padding, and matrix kernels then treat
+  all rows alike;
+- what is kept of the source has the layout that any later selection of rows gives it (`FixedCache`, `BeamCache`);
 - single queries attend by the formula instead of the fused kernel (`attend_fused`).
 
 Then a row of a Transformer whose heads are at least 32 wide (those of all presets) has the same numbers alone and in
-company, bit for bit, on one thread and on several; a test holds it against every batch size. Narrower heads, shifted
+a batch, bit for bit, on one thread and on several; a test checks this for several batch sizes. Narrower heads, shifted
 relative scores and the recurrent and convolutional baselines stay within rounding.
 """
 
@@ -29,7 +29,7 @@ from clearformer.model.fast.encoder import FastEncoder, capture_encoder
 from clearformer.model.fast.row_blocks import fill_block
 
 SLOT_BLOCK = (
-    16  # with heads of 32, enough for the library's batched product never to fall back to its kernel for crumbs
+    16  # with heads of 32, enough that the library's batched product never uses its kernel for small remainders
 )
 
 
@@ -41,7 +41,7 @@ class SourceBatch(NamedTuple):
 
 
 def pad_sources(rows: list[list[int]], pad: int) -> SourceBatch:
-    """Sentences as one rectangle, its length a multiple of the block."""
+    """Sentences padded to one length, a multiple of the block."""
     longest = max(map(len, rows))
     length = -(-longest // SLOT_BLOCK) * SLOT_BLOCK
     tokens = torch.tensor([row + [pad] * (length - len(row)) for row in rows])
@@ -60,6 +60,14 @@ class Seq2SeqState:
     def select(self, rows: Tensor) -> "Seq2SeqState":
         padded = fill_block(rows)
         return Seq2SeqState(self.memory.select(padded), self.cache.select(padded), len(rows))
+
+    def join(self, other: "Seq2SeqState") -> "Seq2SeqState":
+        """The real rows of both, in whole blocks again."""
+        counts = len(self.memory.states), len(other.memory.states)
+        slots = torch.arange(sum(counts), device=self.memory.states.device)
+        real = torch.cat((slots[: self.rows], slots[counts[0] : counts[0] + other.rows]))
+        joined = Seq2SeqState(self.memory.join(other.memory), self.cache.join(other.cache, counts), sum(counts))
+        return joined.select(real)
 
 
 class Seq2SeqStepper:
@@ -87,8 +95,8 @@ class Seq2SeqStepper:
 
 
 class FastStepper:
-    """The same for a decoder that could be written out, as its encoder mostly can, too (None: it is read as it is):
-    equal within rounding, several times faster."""
+    """The same with the fast decoder and, where there is one, the fast encoder (None: the readable one): equal within
+    rounding, several times faster."""
 
     def __init__(self, model: nn.Module, encoder: FastEncoder | None, decoder: FastDecoder, *, bos: int) -> None:
         self.model: Any = model
@@ -97,7 +105,7 @@ class FastStepper:
 
     @torch.inference_mode()
     def start(self, source: SourceBatch) -> tuple[Tensor, BeamCache]:
-        if self._decoder.stale():  # the model has learned since
+        if self._decoder.stale():  # the model was trained since
             self._decoder = FastDecoder(self.model)
         first = torch.full((len(source.tokens),), self.bos, device=self.device)
         return first, self._decoder.start(self._read(source))
@@ -132,7 +140,7 @@ class SearchInput:
 
 
 def stepper_for(model: nn.Module, *, bos: int) -> Stepper[Any]:
-    """The fastest stepper that knows this model."""
+    """The fastest stepper that supports this model."""
     decoder = capture_decoder(model)
     if decoder is None:
         return Seq2SeqStepper(model, bos=bos)

@@ -13,11 +13,16 @@ from clearformer.decoding.logits import RepetitionPenalty, Temperature, TopK, To
 from clearformer.decoding.rules import Rules
 from clearformer.decoding.sampling import stream_sample
 from clearformer.decoding.stream import TokenChoice
+from clearformer.evaluation.likelihood import Likelihood
 from clearformer.folder.bundle import Bundle
+from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.inference.generation_settings import GenerationConfig
+from clearformer.inference.predictor import describe
 from clearformer.inference.steppers import SearchInput
+from clearformer.inference.wrong_use import wrong_use
 from clearformer.model.cache import DecoderCache
 from clearformer.text.tokenizer import Tokenizer
+from clearformer.text.unusable import UnusableTextError
 
 
 def transforms_of(config: GenerationConfig) -> list[Transform]:
@@ -32,13 +37,19 @@ def transforms_of(config: GenerationConfig) -> list[Transform]:
 
 
 @dataclass
-class _State:
+class DecoderState:
     """What a decoder alone remembers between steps."""
 
     cache: DecoderCache
+    rows: int
 
-    def select(self, rows: Tensor) -> "_State":
-        return _State(self.cache.select(rows))
+    def select(self, rows: Tensor) -> "DecoderState":
+        return DecoderState(self.cache.select(rows), len(rows))
+
+    def join(self, other: "DecoderState") -> "DecoderState":
+        """The rows of both; the shorter text stands to the right, behind padding."""
+        counts = self.rows, other.rows
+        return DecoderState(self.cache.join(other.cache, counts), sum(counts))
 
 
 class DecoderStepper:
@@ -49,7 +60,7 @@ class DecoderStepper:
         self.device = next(model.parameters()).device
 
     @torch.inference_mode()
-    def start(self, source: Sequence[Sequence[int]]) -> tuple[Tensor, _State]:
+    def start(self, source: Sequence[Sequence[int]]) -> tuple[Tensor, DecoderState]:
         """Read all but the last token of every prompt; shorter prompts stand to the right, behind padding."""
         width = max(map(len, source))
         tokens = torch.tensor([[0] * (width - len(row)) + list(row) for row in source], device=self.device)
@@ -57,10 +68,10 @@ class DecoderStepper:
         cache: DecoderCache = self.model.start_cache()
         if width > 1:
             self.model(tokens[:, :-1], keep=keep[:, :-1].to(self.device), cache=cache)
-        return tokens[:, -1], _State(cache)
+        return tokens[:, -1], DecoderState(cache, len(source))
 
     @torch.inference_mode()
-    def step(self, tokens: Tensor, state: _State) -> tuple[Tensor, _State]:
+    def step(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         logits: Tensor = self.model(tokens[:, None], cache=state.cache)
         return logits[:, -1], state
 
@@ -70,13 +81,9 @@ class TextGenerator:
 
     def __init__(self, bundle: Bundle) -> None:
         if bundle.config.shape != "decoder" or bundle.config.head.kind != "language-model":
-            raise ValueError(
-                f"a {bundle.config.shape} with a head for {bundle.config.head.kind} does not go on with texts"
-            )
-        if bundle.tokenizer is None:
-            raise ValueError("this model folder has no tokenizer, so it cannot read text")
+            raise ValueError(wrong_use(bundle.config, "language-model"))
         self.bundle, self.model = bundle, bundle.model.eval()
-        self.tokenizer: Tokenizer = bundle.tokenizer
+        self.tokenizer: Tokenizer = bundle.preprocessing.sides[0]
         self.stepper = DecoderStepper(self.model)
         learned = bundle.config.position.kind == "learned"
         self.longest = bundle.config.max_len if learned else sys.maxsize
@@ -102,6 +109,11 @@ class TextGenerator:
         if len(text) > len(shown):
             yield text[len(shown) :]
 
+    def text_of(self, prompt: Sequence[int], chosen: Sequence[int]) -> str:
+        """What chosen tokens say after their prompt, without the end token."""
+        said = [token for token in chosen if token != self._end()]
+        return self.tokenizer.decode([*prompt, *said])[len(self.tokenizer.decode(prompt)) :]
+
     def choices(
         self, prompt: Sequence[int], config: GenerationConfig | None = None, **changes: Any
     ) -> Iterator[TokenChoice]:
@@ -117,8 +129,8 @@ class TextGenerator:
         """What any way of choosing tokens is given for a prompt: the one place that knows rules and limits."""
         room = self.longest - len(prompt)
         if room < 1:
-            raise ValueError(
-                f"the prompt has {len(prompt)} tokens, and the model has room for {self.longest}; shorten it"
+            raise UnusableTextError(
+                1, f"has {len(prompt)} tokens, and the model has room for {self.longest}; shorten it"
             )
         # a table may have more rows than the vocabulary has pieces; no text consists of those
         surplus = range(self.tokenizer.vocab_size, self.bundle.config.vocab_size)
@@ -129,6 +141,43 @@ class TextGenerator:
             max_len=[min(config.max_new, room)],
             prefixes=None,
         )
+
+    @torch.inference_mode()
+    def likelihood(
+        self,
+        ids: Sequence[int],
+        *,
+        context: int | None = None,
+        stride: int | None = None,
+        on_progress: OnProgress = unwatched,
+    ) -> Likelihood:
+        """How likely a long text is, token by token. Each window sees `context` tokens, and all but the first window
+        count only the last `stride`, so that nearly every token is predicted from a long past.
+        """
+        if len(ids) < 2:
+            raise ValueError("a text needs two tokens at least, so that one can be predicted from the other")
+        context = context or self.context
+        stride = stride or max(1, context // 2)
+        blocks: list[list[float]] = []
+        done = 1  # tokens that need no prediction any more
+        while done < len(ids):
+            end = min(len(ids), done + (stride if blocks else context))
+            begin = max(0, end - context - 1)
+            row = torch.tensor([ids[begin:end]], device=self.stepper.device)
+            scores = self.model(row[:, :-1]).log_softmax(-1).gather(-1, row[:, 1:, None])[0, :, 0]
+            blocks.append((-scores[-(end - done) :]).tolist())
+            done = end
+            on_progress(done, len(ids))
+        return Likelihood(blocks=blocks, context=context, stride=stride)
+
+    @property
+    def context(self) -> int:
+        """How many tokens the model was trained to see at a time."""
+        told = self.bundle.provenance.get("context")
+        return min(told if isinstance(told, int) and told > 0 else self.bundle.config.max_len, self.longest)
+
+    def __repr__(self) -> str:
+        return describe(self, f"context of {self.context} tokens")
 
     def encode(self, prompt: str) -> list[int]:
         """Ids with what the model expects before a text, and nothing behind it; an empty prompt is the start token."""

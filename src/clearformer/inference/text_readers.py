@@ -1,18 +1,24 @@
-"""What models that only read say about a text: its class, a tag for each word, an answer in it, its place among others.
+"""What models that only read say about a text: its class, a tag for each word, its answer span, its embedding.
 
-One class a task head, all over the same reading of texts into padded rectangles.
+One class per head, all over the same reading of texts into padded rectangles.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from clearformer.folder.bundle import Bundle
+from clearformer.inference.predictor import describe
+from clearformer.inference.reading_settings import AnswerConfig, ReadingConfig
 from clearformer.inference.steppers import SourceBatch, pad_sources
+from clearformer.inference.wrong_use import wrong_use
 from clearformer.text.tokenizer import Encoding, Tokenizer
+from clearformer.text.unusable import UnusableTextError
+
+TextOrPair = str | tuple[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,12 +56,11 @@ class Reader:
 
     def __init__(self, bundle: Bundle, kind: str) -> None:
         if bundle.config.head.kind != kind:
-            raise ValueError(f"this model's head is for {bundle.config.head.kind}, not for {kind}; use another verb")
-        if bundle.tokenizer is None:
-            raise ValueError("this model folder has no tokenizer, so it cannot read text")
+            raise ValueError(wrong_use(bundle.config, kind))
         self.bundle, self.model = bundle, bundle.model.eval()
-        self.tokenizer: Tokenizer = bundle.tokenizer
-        self.longest = bundle.config.max_len
+        self.tokenizer: Tokenizer = bundle.preprocessing.sides[0]
+        told = bundle.provenance.get("max_length")  # what training read of a text
+        self.longest = min(bundle.config.max_len, told) if isinstance(told, int) and told > 1 else bundle.config.max_len
         self.labels = bundle.labels or tuple(f"LABEL_{number}" for number in range(bundle.config.head.labels))
 
     def encode(self, texts: Sequence[str]) -> list[Encoding]:
@@ -63,9 +68,11 @@ class Reader:
         found = self.tokenizer.encode_batch(list(texts))
         for number, one in enumerate(found, start=1):
             if len(one) > self.longest:
-                raise ValueError(f"text {number} has {len(one)} tokens, and the model reads {self.longest}; shorten it")
+                raise UnusableTextError(
+                    number, f"has {len(one)} tokens, and the model reads {self.longest}; shorten it"
+                )
             if not len(one):
-                raise ValueError(f"text {number} is empty")
+                raise UnusableTextError(number, "is empty")
         return found
 
     def rectangle(self, rows: Sequence[Sequence[int]]) -> SourceBatch:
@@ -80,6 +87,9 @@ class Reader:
         output: Tensor = self.model(tokens, keep=keep, **extra)
         return output
 
+    def __repr__(self) -> str:
+        return describe(self, f"reads {self.longest} tokens")
+
 
 class Classifier(Reader):
     """One class for each text."""
@@ -87,16 +97,46 @@ class Classifier(Reader):
     def __init__(self, bundle: Bundle) -> None:
         super().__init__(bundle, "class")
 
-    def classify(self, texts: str | Sequence[str], *, batch: int = 32) -> list[Classification]:
-        """The class of each text, in order."""
-        found = self.encode([texts] if isinstance(texts, str) else texts)
-        results = []
-        for start in range(0, len(found), batch):
-            for row in self.run([one.ids for one in found[start : start + batch]]).softmax(-1).tolist():
-                best = max(range(len(row)), key=row.__getitem__)
-                scores = dict(zip(self.labels, row, strict=True))
-                results.append(Classification(label=self.labels[best], probability=row[best], scores=scores))
-        return results
+    def classify(
+        self, texts: str | Sequence[TextOrPair], config: ReadingConfig | None = None, **changes: Any
+    ) -> list[Classification]:
+        """The class of each text, or pair of texts, in order. A text that does not fit is read in windows, whose
+        probabilities are averaged.
+        """
+        batch = replace(config or ReadingConfig(), **changes).batch
+        given: list[TextOrPair] = [texts] if isinstance(texts, str) else list(texts)
+        windows = [self._windows(number, one) for number, one in enumerate(given, start=1)]
+        rows = [row for parts in windows for row in parts]
+        read = [self.run(rows[start : start + batch]).softmax(-1) for start in range(0, len(rows), batch)]
+        shares = iter(torch.split(torch.cat(read), [len(parts) for parts in windows]) if rows else ())
+        return [self._classification(next(shares).mean(dim=0).tolist()) for _ in given]
+
+    def _classification(self, row: list[float]) -> Classification:
+        best = max(range(len(row)), key=row.__getitem__)
+        scores = dict(zip(self.labels, row, strict=True))
+        return Classification(label=self.labels[best], probability=row[best], scores=scores)
+
+    def _windows(self, number: int, given: TextOrPair) -> list[list[int]]:
+        """The ids of a text, or of its overlapping parts where it is longer than the model reads."""
+        if not isinstance(given, str):
+            ids = list(self.tokenizer.encode_pair(*given).ids)
+            if len(ids) > self.longest:
+                raise UnusableTextError(
+                    number, f"has {len(ids)} tokens, and the model reads {self.longest}; shorten it"
+                )
+            return [ids]
+        ids = list(self.tokenizer.encode(given).ids)
+        if not ids:
+            raise UnusableTextError(number, "is empty")
+        if len(ids) <= self.longest:
+            return [ids]
+        inner = list(self.tokenizer.encode(given, add_special=False).ids)
+        around = len(ids) - len(inner)
+        before = ids[: ids.index(inner[0])] if around else []
+        after = ids[len(before) + len(inner) :]
+        room = self.longest - around
+        starts = range(0, max(1, len(inner) - room // 2), room // 2)
+        return [[*before, *inner[start : start + room], *after] for start in starts]
 
 
 class Tagger(Reader):
@@ -129,8 +169,9 @@ class Answerer(Reader):
     def __init__(self, bundle: Bundle) -> None:
         super().__init__(bundle, "span")
 
-    def answer(self, question: str, context: str, *, longest: int = 30) -> Answer:
+    def answer(self, question: str, context: str, config: AnswerConfig | None = None, **changes: Any) -> Answer:
         """The best passage of at most `longest` tokens; a long context is read in windows that overlap by half."""
+        longest = replace(config or AnswerConfig(), **changes).longest
         best: Answer | None = None
         for offset, window in self._windows(question, context):
             found = self._best(question, window, longest)
@@ -180,8 +221,9 @@ class Embedder(Reader):
         super().__init__(bundle, "states")
 
     @torch.inference_mode()
-    def embed(self, texts: str | Sequence[str], *, batch: int = 32) -> Tensor:
-        """One row a text, each of length one. N D."""
+    def embed(self, texts: str | Sequence[str], config: ReadingConfig | None = None, **changes: Any) -> Tensor:
+        """One row per text, each of length one. N D."""
+        batch = replace(config or ReadingConfig(), **changes).batch
         found = self.encode([texts] if isinstance(texts, str) else texts)
         parts = []
         for start in range(0, len(found), batch):

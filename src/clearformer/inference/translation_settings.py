@@ -5,20 +5,16 @@ translates starts at once.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from clearformer.foundation.forms import check_bounds
+from clearformer.text.unusable import UnusableTextError
 
 # What a model folder remembers of its recipe's search, and what a value of it looks like.
 REMEMBERED: dict[str, type | tuple[type, ...]] = {"beam": int, "penalty": str, "alpha": (int, float), "stop": str}
 WIDEST = 64  # the beam that a folder may ask for by itself
-OnProgress = Callable[[int, int], None]  # sentences done, sentences in all
-
-
-def unwatched(done: int, total: int) -> None:
-    """Nobody wants to know how it goes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,32 +26,51 @@ class DecodingConfig:
     stop = "proved" searches on until nothing unfinished can win. Those two need the torch engine.
     """
 
-    beam: int = field(default=4, metadata={"help": "hypotheses kept at each step; 1 is greedy", "least": 1})
-    nbest: int = field(default=1, metadata={"help": "translations shown of each text, best first", "least": 1})
+    beam: int = field(
+        default=4, metadata={"help": "hypotheses kept at each step; 1 is greedy", "least": 1, "most": 1000}
+    )
+    nbest: int = field(
+        default=1, metadata={"help": "translations shown of each text, best first", "least": 1, "most": 1000}
+    )
     penalty: Literal["average", "gnmt"] = field(
         default="average",
         metadata={"help": "divide scores by n^alpha, or by ((5 + n) / 6)^alpha as the 2017 paper does"},
     )
     alpha: float = field(
-        default=1.0, metadata={"help": "exponent of the length penalty; more favours longer translations"}
+        default=1.0,
+        metadata={
+            "help": "exponent of the length penalty; more favours longer translations",
+            "least": -10,  # beyond, a long translation's penalty is no longer a number
+            "most": 10,
+        },
     )
     stop: Literal["full", "proved"] = field(
         default="full",
         metadata={"help": "stop when `beam` translations have ended, or when it is proved that nothing better follows"},
     )
     batch: int = field(
-        default=128, metadata={"help": "sentences translated at a time, fewer where they are long", "least": 1}
+        default=128,
+        metadata={"help": "sentences translated at a time, fewer where they are long", "least": 1, "most": 1_000_000},
     )
     batch_tokens: int = field(
-        default=4096, metadata={"help": "most source tokens translated at a time, padding included", "least": 1}
+        default=4096,
+        metadata={
+            "help": "most source tokens translated at a time, padding included",
+            "least": 1,
+            "most": 1_000_000_000,
+        },
     )
     max_source: int = field(
-        default=1024, metadata={"help": "sources of this many tokens or more are refused, not cut", "least": 2}
+        default=1024,
+        metadata={"help": "sources of this many tokens or more are refused, not cut", "least": 2, "most": 1_000_000},
     )
-    max_ratio: float = field(default=2.0, metadata={"help": "longest translation: this many times its source …"})
-    max_extra: int = field(default=20, metadata={"help": "… plus this many tokens"})
+    max_ratio: float = field(
+        default=2.0, metadata={"help": "longest translation: this many times its source …", "least": 0, "most": 1000}
+    )
+    max_extra: int = field(default=20, metadata={"help": "… plus this many tokens", "least": 0, "most": 1_000_000})
     no_repeat_ngram: int = field(
-        default=0, metadata={"help": "no run of this many tokens is written twice; 0 allows it", "least": 0}
+        default=0,
+        metadata={"help": "no run of this many tokens is written twice; 0 allows it", "least": 0, "most": 1000},
     )
 
     def __post_init__(self) -> None:
@@ -74,8 +89,8 @@ class DecodingConfig:
     def check_length(self, number: int, tokens: int) -> None:
         """Refuse a source that is too long, by its number among the texts."""
         if tokens >= self.max_source:
-            raise ValueError(
-                f"text {number} has {tokens} tokens, more than the {self.max_source - 1} allowed; split it"
+            raise UnusableTextError(
+                number, f"has {tokens} tokens, more than the {self.max_source - 1} allowed; split it"
             )
 
 
@@ -91,12 +106,11 @@ def usual_search(provenance: Mapping[str, Any]) -> DecodingConfig:
     for name, value in kept.items():
         if not isinstance(value, REMEMBERED[name]) or isinstance(value, bool):
             raise ValueError(f"the model's provenance says decoding.{name} = {value!r}, which is no such setting")
-    found = DecodingConfig(**kept)
-    if found.beam > WIDEST:
+    if kept.get("beam", 0) > WIDEST:
         raise ValueError(
-            f"the model's provenance asks for a beam of {found.beam}; {WIDEST} is the most a folder may ask for"
+            f"the model's provenance asks for a beam of {kept['beam']}; {WIDEST} is the most a folder may ask for"
         )
-    return found
+    return DecodingConfig(**kept)
 
 
 def share_out(lengths: Sequence[int], config: DecodingConfig, *, workers: int) -> list[list[int]]:

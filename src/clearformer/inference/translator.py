@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from clearformer.decoding.beam import BeamConfig, beam_search
 from clearformer.decoding.greedy import greedy
@@ -20,19 +20,13 @@ from clearformer.decoding.protocol import Stepper
 from clearformer.decoding.rules import Rules
 from clearformer.decoding.stop import FullBeam, Proved, StopRule
 from clearformer.decoding.workers import side_by_side
-from clearformer.folder.bundle import Bundle, Markers
+from clearformer.folder.bundle import Bundle
+from clearformer.foundation.progress import OnProgress, unwatched
+from clearformer.inference.predictor import describe, size
 from clearformer.inference.steppers import SearchInput, Seq2SeqStepper, SourceBatch, pad_sources, stepper_for
-from clearformer.inference.translation_settings import (
-    DecodingConfig,
-    OnProgress,
-    Translation,
-    nothing,
-    share_out,
-    unwatched,
-    usual_search,
-)
+from clearformer.inference.translation_settings import DecodingConfig, Translation, nothing, share_out, usual_search
+from clearformer.inference.wrong_use import translates, wrong_use
 from clearformer.model.trace import trace, watcher
-from clearformer.text.tokenizer import Tokenizer
 
 SMALL = 30_000_000  # parameters; the products of larger models are worth more than one thread each
 
@@ -48,18 +42,22 @@ class Translator:
     """An encoder–decoder with its vocabularies."""
 
     def __init__(self, bundle: Bundle) -> None:
-        if bundle.tokenizer is None:
-            raise ValueError("this model folder has no tokenizer, so it cannot read text")
+        if not translates(bundle.config):
+            raise ValueError(wrong_use(bundle.config, "translation"))
         self.bundle, self.model = bundle, bundle.model.eval()
-        self.source_tokenizer: Tokenizer = bundle.tokenizer
-        self.target_tokenizer: Tokenizer = bundle.target_tokenizer or bundle.tokenizer
-        self.markers = bundle.markers or usual_markers(self.source_tokenizer, self.target_tokenizer)
+        self.source_tokenizer, self.target_tokenizer = bundle.preprocessing.sides
+        self.markers = bundle.preprocessing.framing
         self.readable: Stepper[Any] = Seq2SeqStepper(self.model, bos=self.markers.start)
         self.stepper = stepper_for(self.model, bos=self.markers.start)
         self.usual = usual_search(bundle.provenance)
         self._small = size(self.model) < SMALL
         position = bundle.config.decoder_position or bundle.config.position
         self.longest_target = bundle.config.max_len - 1 if position.kind == "learned" else sys.maxsize
+
+    def __repr__(self) -> str:
+        known = self.bundle.provenance
+        languages = [known.get("source_language"), known.get("target_language")]
+        return describe(self, " to ".join(map(str, languages)) if all(languages) else "")
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -210,13 +208,3 @@ class Translator:
         target = torch.tensor([[self.markers.start, *target_ids]])
         logits: Tensor = self.model(source.tokens, target, source_keep=source.keep)
         return logits
-
-
-def size(model: nn.Module) -> int:
-    """How many parameters a model has."""
-    return sum(weight.numel() for weight in model.parameters())
-
-
-def usual_markers(source: Tokenizer, target: Tokenizer) -> Markers:
-    """How models that are trained here are asked: a source ends with <eos>, a target begins with <bos>."""
-    return Markers(after_source=(source.eos_id,), start=target.bos_id)

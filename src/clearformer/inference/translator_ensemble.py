@@ -6,7 +6,8 @@ from torch import Tensor
 
 from clearformer.decoding.ensemble import Ensemble, mean_log_probs
 from clearformer.folder.bundle import Bundle
-from clearformer.inference.translator import SMALL, Translator, size
+from clearformer.inference.predictor import size
+from clearformer.inference.translator import SMALL, Translator
 from clearformer.text.tokenizer import describe_difference
 
 

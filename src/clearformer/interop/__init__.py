@@ -1,1 +1,1 @@
-"""Other people's checkpoints: brought over into our model folders, and our models handed to other programs."""
+"""Import checkpoints of other libraries into our model folders, and export our models to other programs."""

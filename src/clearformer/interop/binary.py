@@ -1,7 +1,7 @@
-"""A file from elsewhere, read in order, with every count checked before it is believed.
+"""A foreign binary file, read in order; every count is checked before it is used.
 
 A damaged or hostile file says that it holds four billion tensors, or one of four billion bytes. What it says is
-compared with what is left of the file, so a lie costs neither time nor memory.
+compared with what is left of the file, so a false count costs neither time nor memory.
 """
 
 import struct
@@ -9,14 +9,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
+from clearformer.interop.foreign_files import open_binary, size_of
+
 
 class BinaryReader:
     """Little-endian numbers and texts, one after another."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.size = path.stat().st_size
-        self._file: BinaryIO = path.open("rb")
+        self.size = size_of(path)
+        self._file: BinaryIO = open_binary(path)
 
     def __enter__(self) -> Self:
         return self
@@ -44,19 +46,21 @@ class BinaryReader:
         """How many things follow, each of which takes at least `each` bytes."""
         value = self.number(code, f"the number of {what}")
         if value * each > self.left:
-            raise ValueError(f"{self.path} says that it holds {value:,} {what}, more than it has room for; get it anew")
+            raise ValueError(
+                f"{self.path} says that it holds {value:,} {what}, more than it has room for; download it again"
+            )
         return value
 
     def raw(self, length: int, what: str) -> bytes:
-        """So many bytes as they are."""
+        """The next `length` bytes, unchanged."""
         if length > self.left:
-            raise ValueError(f"{self.path} ends in the middle of {what}; get it anew")
+            raise ValueError(f"{self.path} ends in the middle of {what}; download it again")
         return self._file.read(length)
 
     def skip(self, length: int, what: str) -> int:
-        """Leave out so many bytes; returns where they began."""
+        """Skip `length` bytes; returns where they began."""
         begins = self.place
         if length > self.left:
-            raise ValueError(f"{self.path} ends in the middle of {what}; get it anew")
+            raise ValueError(f"{self.path} ends in the middle of {what}; download it again")
         self._file.seek(length, 1)
         return begins

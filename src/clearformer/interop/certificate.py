@@ -1,24 +1,27 @@
 """How well an imported model agrees with the published program: the same inputs through both, layer by layer.
 
 Where `transformers` is installed, an import ends with this table; where it is not, the table says "not checked". The
-published program opens the folder itself, so nothing of our own reading is shared by the two sides.
+published program opens the folder itself, so nothing of our own reading is shared by the two sides. A model that does
+not agree, or that answers with something that is not a number, has a fault, and the import of it fails.
 """
 
 import contextlib
 import importlib
 import importlib.util
 import logging
+import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from clearformer.folder.bundle import Bundle
-from clearformer.interop.tensor_files import read_json
+from clearformer.interop.foreign_files import read_json
+from clearformer.interop.tensor_files import PICKLED
 from clearformer.model.config import ModelConfig
 from clearformer.model.trace import trace
 
@@ -33,11 +36,15 @@ TEXTS = (
 )
 _GREEDY_STEPS = 12
 _LONGEST = 48  # tokens of a text: enough to reach every part, and quick
+_TOLERANCE = 1e-4  # of the largest value, or of 1: two float32 programs that sum in another order stay far below it
 
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
-    """The outcome. layers: the largest difference at each layer's output; greedy: a word for each of the five texts."""
+    """The outcome. layers: the largest difference at each layer's output; greedy: one verdict per text.
+
+    fault: what is wrong with the model, if something is.
+    """
 
     checked: bool
     reason: str = ""
@@ -46,6 +53,7 @@ class Certificate:
     logits: float | None = None
     greedy: tuple[bool, ...] = ()
     tokens: tuple[bool, ...] = ()
+    fault: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """For config.json."""
@@ -60,17 +68,44 @@ class Certificate:
         }
 
 
-def certify(bundle: Bundle, folder: Path) -> Certificate:
-    """Compare, or say why that could not be done."""
+class _DisagreementError(Exception):
+    """The two programs do not even return the same parts."""
+
+
+def certify(bundle: Bundle, source: Path) -> Certificate:
+    """Compare, or say why that could not be done. source: the published folder or file."""
     if importlib.util.find_spec("transformers") is None:
-        return Certificate(checked=False, reason="transformers is not installed")
-    if not (folder / "config.json").is_file() or not any(folder.glob("*.safetensors")):
-        return Certificate(checked=False, reason="transformers does not open such a folder without unpickling it")
+        return _unchecked(bundle, "transformers is not installed")
+    if source.is_file():
+        return _unchecked(bundle, f"transformers is not asked about a single {source.suffix or 'nameless'} file")
+    if any((source / name).is_file() for name in PICKLED) and not any(source.glob("*.safetensors")):
+        return _unchecked(bundle, "transformers would have to unpickle the weights")
+    if not (source / "config.json").is_file() or not any(source.glob("*.safetensors")):
+        return _unchecked(bundle, "transformers does not open a folder of this format")
     try:
         with _quiet():
-            return _compare(bundle, folder)
-    except Exception as error:  # whatever their program does not like is their verdict, not a failed import
-        return Certificate(checked=False, reason=f"transformers could not run it ({_line(error)})")
+            return _compare(bundle, source)
+    except _DisagreementError as difference:
+        return Certificate(checked=True, fault=str(difference))
+    except Exception as error:  # a folder that their program cannot open is not a failed import
+        return _unchecked(bundle, f"transformers could not run it ({_line(error)})")
+
+
+@torch.no_grad()
+def _unchecked(bundle: Bundle, reason: str) -> Certificate:
+    """Without a reference, a model must at least answer with numbers."""
+    config, model = bundle.config, bundle.model.eval()
+    tokens = torch.arange(min(8, config.max_len)).remainder(max(config.vocab_size, 1))[None]
+    front = config.front
+    source = {
+        "tokens": tokens,
+        "patches": torch.zeros(1, front.channels, front.picture, front.picture),
+        "sound": torch.zeros(1, 16, front.mels),
+    }[front.kind]
+    target = tokens.remainder(config.target_vocab_size or max(config.vocab_size, 1))
+    answer = model(source, target) if config.shape == "encoder-decoder" else model(source)
+    finite = bool(answer.isfinite().all())
+    return Certificate(checked=False, reason=reason, fault="" if finite else "it answers with what is not a number")
 
 
 @torch.no_grad()
@@ -82,17 +117,17 @@ def _compare(bundle: Bundle, folder: Path) -> Certificate:
     with trace(ours, only=["*front.output", "*layers.*.output", "*coder.output", "logits"]) as seen:
         mine = inputs.run_ours(ours)
     reference = inputs.run_theirs(theirs)
-    layers = {
-        name: _difference(seen[name], states, keep) for name, states, keep in _pairs(config, reference, inputs, theirs)
-    }
+    compared = {name: _difference(seen[name], states, keep) for name, states, keep in _pairs(config, reference, inputs)}
     expected = _output(config, reference)
     if config.shape == "encoder-decoder" and "logits" not in reference:  # a model that was published without a head
         mine = seen["decoder.output" if config.norm.place == "pre" else f"decoder.layers.{_last(config)}.output"]
+    logits = _difference(mine, expected, inputs.output_keep(config))
     return Certificate(
         checked=True,
         reference=f"transformers {transformers.__version__}, {type(theirs).__name__}",
-        layers=layers,
-        logits=_difference(mine, expected, inputs.output_keep(config)),
+        layers={name: gap.largest for name, gap in compared.items()},
+        logits=logits.largest,
+        fault=_fault(compared | {"logits": logits}),
         greedy=_greedy(config, ours, theirs, inputs, mine, expected),
         tokens=_tokens(transformers, bundle, folder),
     )
@@ -126,7 +161,7 @@ class _Inputs:
         return model(**given, output_hidden_states=True)
 
     def output_keep(self, config: ModelConfig) -> Tensor | None:
-        """Which places of the output are real ones."""
+        """Which positions of the output are not padding."""
         if config.head.kind == "class":
             return None
         return self.keep if self.target is None else self.target_keep
@@ -138,8 +173,8 @@ def _their_model(transformers: Any, folder: Path) -> Any:
     kind = getattr(transformers, str(named[0]), None)
     if kind is None:
         raise ValueError(f"it has no {named[0]}")
-    model = kind.from_pretrained(folder, local_files_only=True, trust_remote_code=False, use_safetensors=True)
-    return model.eval().float()
+    safe = {"local_files_only": True, "trust_remote_code": False, "use_safetensors": True}
+    return kind.from_pretrained(folder, dtype=torch.float32, **safe).eval()  # half precision would round their tables
 
 
 def _inputs(bundle: Bundle, theirs: Any) -> _Inputs:
@@ -166,9 +201,9 @@ def _inputs(bundle: Bundle, theirs: Any) -> _Inputs:
 
 
 def _rows(bundle: Bundle, generator: torch.Generator, pad: int | None) -> tuple[Tensor, Tensor]:
-    """The five texts as ids, or rows of chance where there is no vocabulary; padded on the right.
+    """The five texts as ids, or random ids where there is no vocabulary; padded on the right.
 
-    Padding must be their own: some of their models find the end of a text by it.
+    The padding id must be theirs: some of their models find the end of a text by it.
     """
     pad, longest = pad or 0, min(_LONGEST, bundle.config.max_len)
     if bundle.tokenizer is not None:
@@ -183,10 +218,8 @@ def _rows(bundle: Bundle, generator: torch.Generator, pad: int | None) -> tuple[
     return torch.tensor([row + [pad] * (width - len(row)) for row in rows]), keep
 
 
-def _pairs(
-    config: ModelConfig, reference: Any, inputs: _Inputs, theirs: Any
-) -> Iterator[tuple[str, Tensor, Tensor | None]]:
-    """Our name for each state that the reference returns, the state, and which places are real."""
+def _pairs(config: ModelConfig, reference: Any, inputs: _Inputs) -> Iterator[tuple[str, Tensor, Tensor | None]]:
+    """Our name for each state that the reference returns, the state, and which positions are not padding."""
     if config.shape == "encoder-decoder":
         stacks = (
             ("encoder", reference.encoder_hidden_states, config.layers, _encoder_keep(inputs)),
@@ -196,10 +229,12 @@ def _pairs(
         stacks = ((config.shape, reference.hidden_states, config.layers, inputs.keep),)  # type: ignore[assignment]
     for stack, states, layers, keep in stacks:
         if len(states) != layers + 1:
-            raise ValueError(f"it returned {len(states)} states for {layers} layers")
+            raise _DisagreementError(
+                f"transformers returns {len(states)} states, and {layers} layers make {layers + 1}"
+            )
         yield f"{stack}.front.output", states[0], keep
         for layer in range(layers):
-            # They return the last one normalised, except of pictures.
+            # They return the last state after the final norm, except for pictures.
             last = layer == layers - 1 and config.norm.place == "pre" and config.front.kind != "patches"
             yield (f"{stack}.output" if last else f"{stack}.layers.{layer}.output"), states[layer + 1], keep
 
@@ -222,7 +257,7 @@ def _last(config: ModelConfig) -> int:
 def _greedy(
     config: ModelConfig, ours: nn.Module, theirs: Any, inputs: _Inputs, mine: Tensor, expected: Tensor
 ) -> tuple[bool, ...]:
-    """Whether each text gets the same words: continued token by token where the model writes, chosen where it reads."""
+    """Whether both programs choose the same tokens: in a greedy continuation, or by argmax if it only reads."""
     if config.head.kind == "states" or mine.shape[-1] == config.dim != config.vocab_size:
         return ()
     if config.shape == "encoder" or config.head.kind != "language-model":
@@ -230,7 +265,7 @@ def _greedy(
         keep = inputs.output_keep(config)
         if config.head.kind == "class":
             return tuple(choices.tolist())
-        if config.head.kind == "span":  # the best beginning and the best end, which never are padding
+        if config.head.kind == "span":  # the best start and the best end, never at padding
             starts = _best(mine, keep) == _best(expected, keep)
             return tuple(starts.all(-1).tolist())
         rows = choices if keep is None else choices | ~keep
@@ -239,7 +274,7 @@ def _greedy(
 
 
 def _best(logits: Tensor, keep: Tensor | None) -> Tensor:
-    """B T 2 -> B 2: the likeliest place of each."""
+    """B T 2 -> B 2: the likeliest start and end."""
     real = logits if keep is None else logits.masked_fill(~keep[..., None], -torch.inf)
     return real.argmax(1)
 
@@ -261,7 +296,7 @@ def _continued(config: ModelConfig, ours: nn.Module, theirs: Any, inputs: _Input
 
 
 def _write(model: Any, tokens: Tensor, source: Tensor | None, *, limit: int) -> list[int]:
-    """Go on greedily, by the whole sequence each time: slow, and nothing but argmax."""
+    """Continue greedily. The whole sequence is run each time: slow, but nothing except argmax is involved."""
     foreign = hasattr(model, "generation_config") or hasattr(model, "base_model_prefix")
     for _ in range(min(_GREEDY_STEPS, limit - tokens.size(1))):
         if source is None:
@@ -276,7 +311,7 @@ def _write(model: Any, tokens: Tensor, source: Tensor | None, *, limit: int) -> 
 
 
 def _tokens(transformers: Any, bundle: Bundle, folder: Path) -> tuple[bool, ...]:
-    """Whether their tokenizer cuts the five texts alike; nothing where they or we have none."""
+    """Whether their tokenizer gives the same ids for the five texts; empty if either side has no tokenizer."""
     if bundle.tokenizer is None:
         return ()
     try:
@@ -287,16 +322,32 @@ def _tokens(transformers: Any, bundle: Bundle, folder: Path) -> tuple[bool, ...]
         return ()
 
 
-def _difference(mine: Tensor, theirs: Tensor, keep: Tensor | None) -> float:
+class _Gap(NamedTuple):
+    """How far two values are apart, and how large theirs are."""
+
+    largest: float
+    scale: float
+
+
+def _difference(mine: Tensor, theirs: Tensor, keep: Tensor | None) -> _Gap:
     if mine.shape != theirs.shape:
-        raise ValueError(f"it returned {tuple(theirs.shape)} where we have {tuple(mine.shape)}")
-    difference = (mine - theirs).abs()
-    return float(difference[keep].max() if keep is not None else difference.max())
+        raise _DisagreementError(f"transformers returns {tuple(theirs.shape)} where the model has {tuple(mine.shape)}")
+    mine, theirs = (mine, theirs) if keep is None else (mine[keep], theirs[keep])
+    return _Gap(float((mine - theirs).abs().max()), float(theirs.abs().max()))
+
+
+def _fault(compared: dict[str, _Gap]) -> str:
+    """The first place where the two programs differ by more than rounding; a NaN differs from everything."""
+    for name, gap in compared.items():
+        if not gap.largest <= _TOLERANCE * max(1.0, gap.scale):
+            apart = f"differs by {gap.largest:.1e}" if math.isfinite(gap.largest) else "is not a number"
+            return f"{name} {apart}, where the values of transformers reach {gap.scale:.1e}"
+    return ""
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Their program reports on stderr what is no concern of ours."""
+    """Silence what their library prints on stderr."""
     reports = importlib.import_module("transformers.utils.logging")
     level = reports.get_verbosity()
     reports.set_verbosity_error()

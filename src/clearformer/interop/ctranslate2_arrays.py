@@ -1,7 +1,7 @@
 """CTranslate2's `model.bin` (version 6): a list of named arrays, and of second names for the same array.
 
-Some of the arrays are single numbers that say what the model is. Nothing in the file can run. Weights in fewer bits
-come back as the numbers that they stand for.
+Some of the arrays are single numbers that say what the model is. Nothing in the file can run. Quantised weights
+are converted back to float32.
 """
 
 import math
@@ -23,7 +23,7 @@ _TYPES = ("<f4", "<i1", "<i2", "<i4", "<f2", "bfloat16")  # the order is that of
 
 @dataclass(frozen=True, kw_only=True)
 class _Array:
-    """Where an array lies and how it is kept."""
+    """Where an array is stored, and in which type."""
 
     shape: Shape
     type: str
@@ -50,7 +50,7 @@ class ModelFile:
             for _ in range(reader.count("I", "second names", each=6)):
                 self._take_second_name(reader)
             if reader.left:
-                raise ValueError(f"{path} has {reader.left:,} bytes behind its end; get it anew")
+                raise ValueError(f"{path} has {reader.left:,} bytes after its end; download it again")
 
     @property
     def shapes(self) -> dict[str, Shape]:
@@ -59,11 +59,11 @@ class ModelFile:
         return own | {second: own[first] for second, first in self.same.items() if first in own}
 
     def is_fraction(self, name: str) -> bool:
-        """Whether a single number is kept as a float."""
+        """Whether a single number is stored as a float."""
         return isinstance(self.facts.get(name), float)
 
     def home(self, name: str) -> str:
-        """The name under which an array is kept."""
+        """The name under which an array is stored."""
         return self.same.get(name, name)
 
     def read(self, name: str) -> Tensor:
@@ -72,7 +72,7 @@ class ModelFile:
         scale = f"{self.home(name)}_scale"
         if values.dtype.kind == "i":
             if scale not in self._arrays and scale not in self.facts:
-                raise ValueError(f"{self.path}: {name} is quantised, but has no scale; get it anew")
+                raise ValueError(f"{self.path}: {name} is quantised, but has no scale; download it again")
             by = np.float32(self.facts[scale]) if scale in self.facts else self._values(scale)
             values = values.astype(np.float32) / (by.reshape(-1, *[1] * (values.ndim - 1)) if np.ndim(by) else by)
         return torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32))
@@ -89,17 +89,17 @@ class ModelFile:
         name = _text(reader, "an array's name")
         rank = reader.number("B", f"the shape of {name}")
         if rank > 4:
-            raise ValueError(f"{self.path}: {name} has {rank} dimensions, more than any weight; get it anew")
+            raise ValueError(f"{self.path}: {name} has {rank} dimensions, more than any weight; download it again")
         shape = tuple(reader.number("I", f"the shape of {name}") for _ in range(rank))
         kind = reader.number("B", f"the type of {name}")
         if kind >= len(_TYPES):
-            raise ValueError(f"{self.path}: {name} is of the unknown type {kind}; get it anew")
+            raise ValueError(f"{self.path}: {name} is of the unknown type {kind}; download it again")
         length = reader.number("I", f"the length of {name}")
         type_ = _TYPES[kind]
         if math.prod(shape) * (2 if type_ == "bfloat16" else np.dtype(type_).itemsize) != length:
             raise ValueError(f"{self.path}: {name} has {length:,} bytes, which is not what its shape asks for")
         if name in self._arrays or name in self.facts:
-            raise ValueError(f"{self.path} has {name} twice; get it anew")
+            raise ValueError(f"{self.path} has {name} twice; download it again")
         if rank == 0:
             self.facts[name] = np.frombuffer(reader.raw(length, name), dtype=type_)[0].item()
         else:
@@ -110,7 +110,7 @@ class ModelFile:
         second, first = _text(reader, "a second name"), _text(reader, "a second name's first")
         known = first in self._arrays or first in self.facts
         if not known or second in self._arrays or second in self.same:
-            raise ValueError(f"{self.path} calls {first} also {second}, but that does not fit; get it anew")
+            raise ValueError(f"{self.path} calls {first} also {second}, but that does not fit; download it again")
         if first in self.facts:
             self.facts[second] = self.facts[first]
         else:
@@ -125,17 +125,17 @@ def _text(reader: BinaryReader, what: str) -> str:
             raise ValueError
         return raw[:-1].decode("utf-8")
     except ValueError:
-        raise ValueError(f"{reader.path}: {what} is not text; get it anew") from None
+        raise ValueError(f"{reader.path}: {what} is not text; download it again") from None
 
 
 class SplitArrays:
-    """The arrays under names with dots, with joined queries, keys and values taken apart.
+    """The arrays under dotted names, with joined queries, keys and values split.
 
-    A bias of the keys that is zero throughout is none: it stands only where a model without one was joined.
+    A key bias of zeros means that the model has none: joining the three biases filled it in.
     """
 
     def __init__(self, file: ModelFile) -> None:
-        self._file = file
+        self.file = file
         self.shapes: dict[str, Shape] = {}
         self._parts: dict[str, tuple[str, int, int]] = {}
         for name, shape in file.shapes.items():
@@ -153,15 +153,15 @@ class SplitArrays:
 
     def read(self, name: str) -> Tensor:
         whole, begins, ends = self._parts[name]
-        return self._file.read(whole)[begins:ends]
+        return self.file.read(whole)[begins:ends]
 
     def head_dim(self, heads: int, dim: int) -> int | None:
         """The width of a head, where it is not the model's width divided by the heads."""
-        width = self._file.shapes.get("encoder/layer_0/self_attention/linear_1/weight", (0, dim))[-1]
+        width = self.file.shapes.get("encoder/layer_0/self_attention/linear_1/weight", (0, dim))[-1]
         return None if width == dim else width // heads
 
     def _letters(self, name: str) -> str | None:
-        """What is joined in this array: all three in self-attention, keys and values across."""
+        """What is joined in this array: all three in self-attention, keys and values in cross-attention."""
         path, _, last = name.rpartition("/")
         if last not in ("weight", "bias"):
             return None
@@ -180,10 +180,10 @@ class SplitArrays:
         attention = path.rpartition("/")[0]
         out = "linear_1" if letters == "qkv" else "linear_2"
         # Keys and values may be narrower than queries, which are as wide as what the output projection takes in.
-        queries = (self._file.shapes.get(f"{attention}/{out}/weight") or (0, 0))[-1] if letters == "qkv" else 0
+        queries = (self.file.shapes.get(f"{attention}/{out}/weight") or (0, 0))[-1] if letters == "qkv" else 0
         each, odd = divmod(shape[0] - queries, 2)
         if each <= 0 or odd:
-            raise ValueError(f"{self._file.path}: {name} has {shape[0]} rows, which are not queries, keys and values")
+            raise ValueError(f"{self.file.path}: {name} has {shape[0]} rows, which are not queries, keys and values")
         begins = 0
         for letter in letters:
             length = queries if letter == "q" else each

@@ -1,49 +1,29 @@
-"""CTranslate2's folders of Transformer and Whisper models, opened as ours.
+"""Import Transformer and Whisper models from CTranslate2's folders.
 
-What the arrays of the file say (`ctranslate2_arrays.py`) becomes a configuration and a table of names.
+What the arrays of the file say (`ctranslate2_arrays.py`) becomes a configuration (`ctranslate2_config.py`); names and a
+vocabulary are added here.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import torch
-
-from clearformer.folder.bundle import Bundle, Markers
-from clearformer.folder.description import load_tokenizers
+from clearformer.folder.bundle import Bundle
+from clearformer.folder.description import open_folder
+from clearformer.folder.preprocessing import Markers, Preprocessing
 from clearformer.foundation import storage
-from clearformer.interop import vocabularies
-from clearformer.interop.config_keys import MOST, Keys
-from clearformer.interop.ctranslate2_arrays import ModelFile, SplitArrays, dotted
+from clearformer.interop import tokenizer_files
+from clearformer.interop.config_keys import Keys
+from clearformer.interop.ctranslate2_arrays import ModelFile, SplitArrays
+from clearformer.interop.ctranslate2_config import READERS, Fixed
+from clearformer.interop.foreign_files import read_json
 from clearformer.interop.imported import Imported, assemble
 from clearformer.interop.renaming import RenamingTable, Rule, pairs, under
-from clearformer.interop.tensor_files import read_json
-from clearformer.interop.to_ctranslate2 import ACTIVATIONS, WAVES, waves
 from clearformer.model.config import (
-    Activation,
-    AttentionConfig,
-    DropoutConfig,
-    EmbeddingConfig,
-    FrontConfig,
-    HeadConfig,
     ModelConfig,
-    NormConfig,
-    PositionConfig,
 )
 from clearformer.text.tokenizer import Tokenizer
-
-_NUMBERS = (
-    "RELU",
-    "GELUTanh",
-    "SWISH",
-    "GELU",
-    "GELUSigmoid",
-    "Tanh",
-    "Sigmoid",
-)  # activations, by the engine's number
 
 
 def can_read(path: Path) -> bool:
@@ -54,19 +34,20 @@ def can_read(path: Path) -> bool:
 def read(folder: Path) -> Imported:
     """A folder that `ctranslate2` converted, or that our export wrote for it."""
     file = ModelFile(folder / "model.bin")
-    readers = {"TransformerSpec": _read_transformer, "WhisperSpec": _read_whisper}
-    if file.kind not in readers:
-        raise ValueError(f"{file.path} holds a {file.kind}; read here are {' and '.join(readers)}")
-    plain = read_json(folder / "config.json")
-    config, table, store = readers[file.kind](file, plain)
-    model, aside = assemble(config, table, store)
+    if file.kind not in READERS:
+        raise ValueError(f"{file.path} holds a {file.kind}; supported are {' and '.join(READERS)}")
+    plain, store = read_json(folder / "config.json"), SplitArrays(file)
+    config, fixed = READERS[file.kind](store, plain)
+    model, aside = assemble(config, _names(config, store, fixed), store)
     source, target, notes = _tokenizers(folder, plain, config)
     found = Bundle(
         config=config,
         model=model,
-        tokenizer=source,
-        target_tokenizer=target,
-        markers=None if source is None else _markers(plain, config, source, target or source),
+        preprocessing=Preprocessing(
+            tokenizer=source,
+            target_tokenizer=target,
+            markers=None if source is None else _markers(plain, config, source, target or source),
+        ),
         provenance={
             **(plain.get("provenance", {}) if "model" in plain else {}),
             "imported_from": folder.resolve().name,
@@ -77,259 +58,8 @@ def read(folder: Path) -> Imported:
     return Imported(bundle=found, aside=aside, notes=notes)
 
 
-# ---- what the model is ----------------------------------------------------------------------------------------------
-
-
-def _read_transformer(file: ModelFile, plain: Mapping[str, Any]) -> tuple[ModelConfig, RenamingTable, SplitArrays]:
-    shapes = file.shapes
-    facts = _Facts(file)
-    vocab, dim = _matrix(file, "encoder/embeddings_0/weight", "encoder/embeddings/weight")
-    target_vocab, _ = _matrix(file, "decoder/embeddings/weight")
-    store = SplitArrays(file)
-    heads = facts.whole("encoder/num_heads")
-    facts.must("decoder/num_heads", heads)
-    pre = bool(facts.both("pre_norm", 1))
-    place, fixed_source = _places(file, facts, "encoder", heads)
-    target_place, fixed_target = _places(file, facts, "decoder", heads)
-    scale = facts.both("scale_embeddings", 1)
-    shrink = facts.optional("decoder/scale_outputs")
-    if shrink is not None and not math.isclose(shrink, dim**-0.5, rel_tol=1e-5):
-        raise ValueError(f"{file.path}: outputs are scaled by {shrink}, and only 1/√{dim} is known here")
-    if not (scale in (0, 1) or math.isclose(scale, dim**0.5, rel_tol=1e-5)):
-        raise ValueError(f"{file.path}: embeddings are scaled by {scale}, and only √{dim} is known here")
-    # A whole number is a switch; a fraction is the scale itself, of which 1.0 changes nothing.
-    scaled = bool(scale) and not (file.is_fraction("encoder/scale_embeddings") and scale == 1)
-    config = ModelConfig(
-        family="transformer",
-        vocab_size=vocab,
-        target_vocab_size=None if target_vocab == vocab else target_vocab,
-        dim=dim,
-        hidden_dim=_matrix(file, "encoder/layer_0/ffn/linear_0/weight")[0],
-        layers=_layers(file, "encoder"),
-        decoder_layers=_layers(file, "decoder"),
-        max_len=_longest(file, place, target_place),
-        attention=AttentionConfig(
-            heads=heads,
-            kv_heads=facts.attention("num_heads_kv"),
-            head_dim=store.head_dim(heads, dim),
-            bias="encoder/layer_0/self_attention/linear_0/bias" in shapes,
-            key_bias=store.key_bias,
-            scale=facts.attention_fraction("queries_scale"),
-        ),
-        position=place,
-        decoder_position=None if target_place == place else target_place,
-        norm=_norm(file, plain, "pre" if pre else "post"),
-        activation=_activation(file, facts.both("activation", 0)),
-        gated="encoder/layer_0/ffn/linear_0_noact/weight" in shapes,
-        bias="encoder/layer_0/ffn/linear_0/bias" in shapes,
-        dropout=DropoutConfig.everywhere(0.0),
-        embedding=EmbeddingConfig(scale=scaled, norm="encoder/layernorm_embedding/gamma" in shapes, tie=_tie(file)),
-        head=HeadConfig(bias="decoder/projection/bias" in shapes, shrink=shrink is not None),
-    )
-    _refuse(facts)
-    return config, _names(config, store, {**fixed_source, **fixed_target}), store
-
-
-def _read_whisper(file: ModelFile, plain: Mapping[str, Any]) -> tuple[ModelConfig, RenamingTable, SplitArrays]:
-    facts = _Facts(file)
-    vocab, dim = _matrix(file, "decoder/embeddings/weight")
-    heads = facts.whole("encoder/num_heads")
-    facts.must("decoder/num_heads", heads)
-    facts.must("decoder/pre_norm", 1)
-    facts.must("decoder/activation", _NUMBERS.index("GELU"))
-    facts.must("decoder/scale_embeddings", 0)
-    place, fixed = _places(file, facts, "encoder", heads)
-    target_place, _ = _places(file, facts, "decoder", heads)
-    if place.kind != "tensor2tensor" or target_place.kind != "learned":
-        raise ValueError(f"{file.path}: a Whisper has waves in its encoder and a table in its decoder, this one not")
-    store = SplitArrays(file)
-    convolution = file.shapes.get("encoder/conv1/weight", ())
-    if len(convolution) != 3:
-        raise ValueError(f"{file.path} has no encoder/conv1/weight, which every Whisper begins with")
-    config = ModelConfig(
-        family="whisper",
-        vocab_size=vocab,
-        dim=dim,
-        hidden_dim=_matrix(file, "encoder/layer_0/ffn/linear_0/weight")[0],
-        layers=_layers(file, "encoder"),
-        decoder_layers=_layers(file, "decoder"),
-        max_len=file.shapes["decoder/position_encodings/encodings"][0],
-        attention=AttentionConfig(heads=heads, key_bias=store.key_bias),
-        position=place,
-        decoder_position=target_place,
-        norm=_norm(file, plain, "pre"),
-        activation="gelu",
-        dropout=DropoutConfig.everywhere(0.0),
-        front=FrontConfig(kind="sound", mels=convolution[1]),
-        embedding=EmbeddingConfig(tie="output" if _tie(file) in ("all", "output") else "none"),
-        init_std=0.02,
-    )
-    _refuse(facts)
-    return config, _names(config, store, fixed), store
-
-
-class _Facts:
-    """The single numbers of a file, each of which has to be asked for, as every setting changes the mathematics."""
-
-    def __init__(self, file: ModelFile) -> None:
-        self._file, self._asked = file, set[str]()
-
-    def optional(self, name: str) -> float | int | None:
-        self._asked.add(name)
-        return self._file.facts.get(name)
-
-    def whole(self, name: str) -> int:
-        found = self.optional(name)
-        if not isinstance(found, int) or not 1 <= found <= MOST:
-            raise ValueError(f"{self._file.path}: {name} must be a whole number of at least 1, not {found!r}")
-        return found
-
-    def must(self, name: str, value: float) -> None:
-        """One value is known here; what is absent has it."""
-        found = self.optional(name)
-        if found is not None and found != value:
-            raise ValueError(f"{self._file.path}: {name} is {found}, and only {value} is known here")
-
-    def both(self, name: str, default: int) -> float | int:
-        """A number that encoder and decoder have in common."""
-        found = self.optional(f"encoder/{name}")
-        self.must(f"decoder/{name}", default if found is None else found)
-        return default if found is None else found
-
-    def attention(self, name: str) -> int | None:
-        """A whole number that all attentions have in common."""
-        found = self._common([key for key in self._file.facts if key.endswith(f"attention/{name}")])
-        if found is not None and (not isinstance(found, int) or not 0 <= found <= MOST):
-            raise ValueError(f"{self._file.path}: {name} must be a whole number, not {found!r}")
-        return found if isinstance(found, int) else None
-
-    def attention_fraction(self, name: str, stack: str = "") -> float | None:
-        found = self._common([key for key in self._file.facts if key.endswith(f"attention/{name}") and stack in key])
-        return None if found is None else float(found)
-
-    def _common(self, names: list[str]) -> float | int | None:
-        values = {self.optional(name) for name in names}
-        if len(values) > 1:
-            raise ValueError(f"{self._file.path}: {names[0]} is not the same in every layer, which no model here has")
-        return values.pop() if values else None
-
-    def left(self) -> list[str]:
-        return sorted(name for name in self._file.facts if name not in self._asked and not name.endswith("_scale"))
-
-
-def _refuse(facts: _Facts) -> None:
-    """Settings that were not asked for: known to be without effect at their usual value, or refused by name."""
-    for name in ("alibi", "alibi_use_positive_positions", "scale_alibi", "start_from_zero_embedding"):
-        facts.must(f"decoder/{name}", 0)
-    facts.optional("encoder/embeddings_merge")  # there is one table, so nothing is merged
-    facts.optional("encoder/multi_query_attention")  # says again what num_heads_kv says
-    facts.attention("head_dim")  # as do the shapes
-    for name in ("alignment_layer", "alignment_heads"):
-        facts.optional(f"decoder/{name}")
-    if strange := facts.left():
-        raise ValueError(f"{facts._file.path} has {strange[0]}, which is not known here and may change the numbers")
-
-
-def _places(file: ModelFile, facts: _Facts, stack: str, heads: int) -> tuple[PositionConfig, dict[str, Any]]:
-    """How a stack counts positions, and the arrays that follow from it."""
-    shapes = file.shapes
-    first = f"{stack}/layer_0/self_attention"
-    table = f"{stack}/position_encodings/encodings"
-    if f"{first}/rotary_dim" in file.facts:
-        return _rotary(facts, stack), {}
-    if f"{first}/relative_attention_bias" in shapes:
-        distance = facts.attention("relative_attention_max_distance")
-        rows = shapes[f"{first}/relative_attention_bias"][0]
-        return PositionConfig(kind="buckets", buckets=rows, max_distance=distance or 128), {}
-    if table not in shapes:  # the engine's own: waves that are counted from one
-        return PositionConfig(kind="tensor2tensor", offset=1), {}
-    kept = file.read(table).numpy()
-    for kind in (*WAVES, "none"):
-        place = PositionConfig(kind=kind)  # type: ignore[arg-type]
-        expected = np.zeros_like(kept) if kind == "none" else waves(place, *kept.shape)
-        if kept.shape[1] % 2 == 0 and np.allclose(kept, expected, atol=2e-3):
-            return place, {dotted(table): lambda shape, values=expected: torch.from_numpy(values)}
-    return PositionConfig(kind="learned"), {}
-
-
-def _rotary(facts: _Facts, stack: str) -> PositionConfig:
-    interleave = facts.attention("rotary_interleave")
-    kind = facts.attention("rotary_scaling_type")
-    if kind not in (None, 0):
-        raise ValueError(f"{facts._file.path}: its rotary positions are scaled in a way that is not known here")
-    if facts.attention("rotary_dim") not in (0, None):
-        raise ValueError(f"{facts._file.path}: it turns only a part of each head, which is not known here")
-    return PositionConfig(
-        kind="rotary",
-        base=facts.attention_fraction("rotary_base", stack) or 10_000.0,
-        pairs="halves" if interleave == 0 else "neighbours",
-        scaling="none" if kind is None else "linear",
-        factor=facts.attention_fraction("rotary_scaling_factor") or 1.0,
-    )
-
-
-def _longest(file: ModelFile, *places: PositionConfig) -> int:
-    """The number of learned positions, where there are some."""
-    rows = {
-        file.shapes[f"{stack}/position_encodings/encodings"][0]
-        for stack, place in zip(("encoder", "decoder"), places, strict=True)
-        if place.kind == "learned"
-    }
-    if len(rows) > 1:
-        raise ValueError(f"{file.path}: encoder and decoder have different numbers of learned positions")
-    return rows.pop() if rows else 512
-
-
-def _norm(file: ModelFile, plain: Mapping[str, Any], place: str) -> NormConfig:
-    layer = "encoder/layer_0/self_attention/layer_norm/beta" in file.shapes
-    given = plain.get("layer_norm_epsilon")
-    if given is not None and (isinstance(given, bool) or not isinstance(given, int | float) or not 0 < given < 1):
-        raise ValueError(f"layer_norm_epsilon must be a small positive number, not {given!r}")
-    eps = float(given) if given is not None else 1e-5 if layer else 1e-6
-    return NormConfig(kind="layer" if layer else "rms", place="pre" if place == "pre" else "post", eps=eps)
-
-
-def _activation(file: ModelFile, number: float) -> Activation:
-    known = {_NUMBERS.index(theirs): ours for ours, theirs in ACTIVATIONS.items()}
-    if number not in known:
-        raise ValueError(f"{file.path}: its activation has the number {number}, which no model here has")
-    return known[int(number)]  # type: ignore[return-value]
-
-
-def _tie(file: ModelFile) -> Any:
-    """Which of the three tables are one array."""
-    source = file.home(_first(file, "encoder/embeddings_0/weight", "encoder/embeddings/weight"))
-    target, output = (file.home(f"decoder/{name}/weight") for name in ("embeddings", "projection"))
-    if target == output:
-        return "all" if source == target else "output"
-    return "inputs" if source == target else "none"
-
-
-def _matrix(file: ModelFile, *names: str) -> tuple[int, int]:
-    """The shape of a matrix that must be there."""
-    shape = file.shapes.get(_first(file, *names), ())
-    if len(shape) != 2 or not all(shape):
-        raise ValueError(f"{file.path} has no matrix {names[0]}, which every model of its kind has")
-    return shape[0], shape[1]
-
-
-def _first(file: ModelFile, *names: str) -> str:
-    return next((name for name in names if name in file.shapes), names[0])
-
-
-def _layers(file: ModelFile, stack: str) -> int:
-    numbers = {name.split("/")[1] for name in file.shapes if name.startswith(f"{stack}/layer_")}
-    count = len({number for number in numbers if number.removeprefix("layer_").isdigit()})
-    if count < 1:
-        raise ValueError(f"{file.path} has no layers in its {stack}")
-    return count
-
-
-# ---- names ----------------------------------------------------------------------------------------------------------
-
-
-def _names(config: ModelConfig, store: SplitArrays, fixed: Mapping[str, Any]) -> RenamingTable:
-    """Ours and theirs."""
+def _names(config: ModelConfig, store: SplitArrays, fixed: Fixed) -> RenamingTable:
+    """Our names and theirs."""
     slot = "before" if config.norm.place == "pre" else "after"
     layer = [
         *_attention("self_attn", "self_attention", slot, joined=True),
@@ -354,7 +84,7 @@ def _names(config: ModelConfig, store: SplitArrays, fixed: Mapping[str, Any]) ->
             }
         )
         rules += under(f"{stack}.layers.*", f"{stack}.layer.*", layer)
-    return RenamingTable(rules, copies=_copies(config, store, source_table), fixed=dict(fixed))
+    return RenamingTable(rules, copies=_copies(config, store, source_table), fixed=fixed)
 
 
 def _attention(ours: str, theirs: str, slot: str, *, joined: bool) -> list[Rule]:
@@ -366,7 +96,7 @@ def _attention(ours: str, theirs: str, slot: str, *, joined: bool) -> list[Rule]
 
 
 def _copies(config: ModelConfig, store: SplitArrays, source_table: str) -> dict[str, str]:
-    """Arrays that the engine has at every place where they are used, and our model once."""
+    """Arrays that the engine stores wherever they are used, and our model stores once."""
     source = f"encoder.{source_table}.weight"
     target, output = "decoder.embeddings.weight", "decoder.projection.weight"
     tied = {"all": {target: source, output: source}, "inputs": {target: source}, "output": {output: target}, "none": {}}
@@ -377,35 +107,38 @@ def _copies(config: ModelConfig, store: SplitArrays, source_table: str) -> dict[
     return copies
 
 
-# ---- text -----------------------------------------------------------------------------------------------------------
-
-
 def _tokenizers(
     folder: Path, plain: Mapping[str, Any], config: ModelConfig
 ) -> tuple[Tokenizer | None, Tokenizer | None, tuple[str, ...]]:
-    """What the folder reads text with. The engine itself takes pieces, so many folders have nothing for that."""
+    """The tokenizers of the folder. The engine itself takes pieces, so many folders have none."""
     if "model" in plain:  # our own export
-        source, target = load_tokenizers(folder)
-        return source, None if target is source else target, ()
+        for name in ("tokenizer.json", "target_tokenizer.json"):
+            if (folder / name).is_file():
+                tokenizer_files.checked(folder / name)
+        read = open_folder(folder).preprocessing
+        return read.tokenizer, read.target_tokenizer, ()
     if (folder / "tokenizer.json").is_file():
         spelt = {key: plain[key] for key in ("bos_token", "eos_token", "unk_token") if isinstance(plain.get(key), str)}
-        return vocabularies.from_definition(folder / "tokenizer.json", config.family, spelt), None, ()
-    return None, None, ("the folder has pieces but no tokenizer to cut text into them, so the model reads ids",)
+        return tokenizer_files.from_definition(folder / "tokenizer.json", config.family, spelt), None, ()
+    return None, None, ("the folder has pieces but no tokenizer that splits text into them, so the model reads ids",)
+
+
+_TEXT_DEFAULTS = {"bos_token": "<s>", "eos_token": "</s>", "add_source_bos": False, "add_source_eos": False}
 
 
 def _markers(plain: Mapping[str, Any], config: ModelConfig, source: Tokenizer, target: Tokenizer) -> Markers | None:
-    """Which ids stand around a text, as config.json says it."""
+    """Which ids are put around a text, from config.json."""
     if "model" in plain:
-        given = plain.get("markers")
+        given = plain.get("preprocessing", plain).get("markers")
         return (
             None if given is None else replace(Markers(start=0), **{key: _tuple(value) for key, value in given.items()})
         )
     if config.front.kind == "sound":
         return None
-    keys = Keys(plain, "config.json")
-    start = keys.text("decoder_start_token", keys.text("bos_token", "<s>"))
-    before = (source.id(keys.text("bos_token", "<s>")),) if keys.flag("add_source_bos", False) else ()
-    after = (source.id(keys.text("eos_token", "</s>")),) if keys.flag("add_source_eos", False) else ()
+    keys = Keys(plain, "config.json", defaults=_TEXT_DEFAULTS)
+    start = keys.text("decoder_start_token" if "decoder_start_token" in plain else "bos_token")
+    before = (source.id(keys.text("bos_token")),) if keys.flag("add_source_bos") else ()
+    after = (source.id(keys.text("eos_token")),) if keys.flag("add_source_eos") else ()
     return Markers(before_source=before, after_source=after, start=target.id(start))
 
 

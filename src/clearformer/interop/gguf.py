@@ -1,7 +1,7 @@
 """GGUF files of Llama-style models: one file with settings, vocabulary and weights, mostly in a few bits each.
 
-The list of what a file holds is read here, every count held against the file's size; the `gguf` package knows what the
-bits of a quantised weight stand for. Weights come out as float32, one tensor at a time.
+The list of what a file holds is read here, every count checked against the file's size; the `gguf` package
+converts quantised weights. They become float32, one tensor at a time.
 """
 
 import math
@@ -16,10 +16,12 @@ from tokenizers import AddedToken, Regex, decoders, models, pre_tokenizers
 from torch import Tensor
 
 from clearformer.folder.bundle import Bundle
+from clearformer.folder.preprocessing import Preprocessing
 from clearformer.foundation import storage
 from clearformer.interop import sentencepiece
 from clearformer.interop.binary import BinaryReader
 from clearformer.interop.config_keys import Keys
+from clearformer.interop.foreign_files import open_binary
 from clearformer.interop.imported import Imported, assemble
 from clearformer.interop.renaming import RenamingTable, Shape, pairs, under
 from clearformer.interop.sentencepiece import Piece, Proto
@@ -29,9 +31,9 @@ from clearformer.text.special import SpecialTokens
 from clearformer.text.tokenizer import Tokenizer
 
 MAGIC, VERSIONS = b"GGUF", (2, 3)
-_MOST_TEXT = 1 << 24  # a chat template or a piece, never more
+_MOST_TEXT = 1 << 24  # characters of a chat template or a piece, never more
 
-# How vocabularies of bytes cut a text into words before merging, by the name that the file gives to it.
+# How byte-level vocabularies split a text into words before merging, by the name in the file.
 _LLAMA3 = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
     r"|\s+(?!\S)|\s+"
@@ -51,7 +53,7 @@ def can_read(path: Path) -> bool:
     """Whether a file is of this format."""
     if not path.is_file():
         return False
-    with path.open("rb") as file:
+    with open_binary(path) as file:
         return file.read(4) == MAGIC
 
 
@@ -74,7 +76,7 @@ def read(path: Path) -> Imported:
     found = Bundle(
         config=config,
         model=model,
-        tokenizer=tokenizer,
+        preprocessing=Preprocessing(tokenizer=tokenizer),
         provenance={key: value for key, value in provenance.items() if value is not None},
     )
     return Imported(bundle=found, aside=aside, notes=notes)
@@ -90,7 +92,7 @@ _TEXT, _ARRAY = 8, 9
 
 @dataclass(frozen=True, kw_only=True)
 class _Stored:
-    """Where a tensor lies, and in which bits. The shape is ours: rows first."""
+    """Where a tensor is stored, and in which type. The shape is in our order: rows first."""
 
     shape: Shape
     type: int
@@ -110,12 +112,14 @@ class File:
                 raise ValueError(f"{path} is not a GGUF file: it does not begin with that word")
             version = reader.number("I", "its version")
             if version not in VERSIONS:
-                raise ValueError(f"{path} is of version {version} of GGUF; read are {' and '.join(map(str, VERSIONS))}")
+                raise ValueError(
+                    f"{path} is of version {version} of GGUF; supported are {' and '.join(map(str, VERSIONS))}"
+                )
             tensors = reader.count("Q", "tensors", each=24)
             for _ in range(reader.count("Q", "facts", each=13)):
                 key = _text(reader, "a fact's name")
                 if key in self.facts:
-                    raise ValueError(f"{path} says {key} twice; get it anew")
+                    raise ValueError(f"{path} has {key} twice; download it again")
                 self.facts[key] = _value(reader, key)
             listed = [self._entry(reader) for _ in range(tensors)]
             self._place(listed, reader)
@@ -125,7 +129,7 @@ class File:
         return {name: tensor.shape for name, tensor in self._tensors.items()}
 
     def read(self, name: str) -> Tensor:
-        """A tensor's numbers, whatever bits they are kept in."""
+        """A tensor in float32, whatever type it is stored in."""
         package, stored = _package(), self._tensors[name]
         raw = np.fromfile(self.path, dtype=np.uint8, count=stored.bytes, offset=stored.place)
         rows = raw.reshape(*stored.shape[:-1], -1)
@@ -136,31 +140,33 @@ class File:
         name = _text(reader, "a tensor's name")
         rank = reader.number("I", f"the shape of {name}")
         if not 1 <= rank <= 4:
-            raise ValueError(f"{self.path}: {name} has {rank} dimensions, and a tensor has one to four; get it anew")
+            raise ValueError(
+                f"{self.path}: {name} has {rank} dimensions, and a tensor has one to four; download it again"
+            )
         shape = tuple(reader.number("Q", f"the shape of {name}") for _ in range(rank))[::-1]
         return name, shape, reader.number("I", f"the type of {name}"), reader.number("Q", f"the place of {name}")
 
     def _place(self, listed: list[tuple[str, Shape, int, int]], reader: BinaryReader) -> None:
-        """Hold what the list says against the file, before a number is read."""
+        """Check the list against the file, before any numbers are read."""
         step = self.facts.get("general.alignment", 32)
         if not isinstance(step, int) or not 1 <= step <= 1 << 16:
-            raise ValueError(f"{self.path}: general.alignment is {step!r}, which is no step between tensors")
+            raise ValueError(f"{self.path}: general.alignment is {step!r}, which is not a valid alignment")
         begins = -(-reader.place // step) * step
         for name, shape, kind, offset in listed:
             size = _bytes(self.path, name, shape, kind)
             if offset % step or begins + offset + size > reader.size:
-                raise ValueError(f"{self.path}: {name} lies outside the file; get it anew")
+                raise ValueError(f"{self.path}: {name} lies outside the file; download it again")
             if name in self._tensors:
-                raise ValueError(f"{self.path} has {name} twice; get it anew")
+                raise ValueError(f"{self.path} has {name} twice; download it again")
             self._tensors[name] = _Stored(shape=shape, type=kind, place=begins + offset, bytes=size)
 
 
 def _bytes(path: Path, name: str, shape: Shape, kind: int) -> int:
-    """What a tensor of this shape takes in these bits."""
+    """How many bytes a tensor of this shape and type takes."""
     package = _package()
     sizes = {int(known): size for known, size in package.GGML_QUANT_SIZES.items()}
     if kind not in sizes:
-        raise ValueError(f"{path}: {name} is of the unknown type {kind}; a newer gguf package may know it")
+        raise ValueError(f"{path}: {name} is of the unknown type {kind}; a newer gguf package may support it")
     block, each = sizes[kind]
     if 0 in shape or shape[-1] % block:
         raise ValueError(f"{path}: {name} has rows of {shape[-1]}, which do not divide into blocks of {block}")
@@ -169,13 +175,13 @@ def _bytes(path: Path, name: str, shape: Shape, kind: int) -> int:
 
 
 def _text(reader: BinaryReader, what: str) -> str:
-    length = reader.count("Q", f"letters of {what}", each=1)
+    length = reader.count("Q", f"characters of {what}", each=1)
     if length > _MOST_TEXT:
-        raise ValueError(f"{reader.path}: {what} has {length:,} letters; refused")
+        raise ValueError(f"{reader.path}: {what} has {length:,} characters; refused")
     try:
         return reader.raw(length, what).decode("utf-8")
     except UnicodeDecodeError:
-        raise ValueError(f"{reader.path}: {what} is not text; get it anew") from None
+        raise ValueError(f"{reader.path}: {what} is not text; download it again") from None
 
 
 def _value(reader: BinaryReader, key: str) -> Any:
@@ -188,7 +194,7 @@ def _value(reader: BinaryReader, key: str) -> Any:
     if inner == _TEXT:
         return [_text(reader, key) for _ in range(reader.count("Q", f"texts of {key}", each=8))]
     if inner not in _CODES:
-        raise ValueError(f"{reader.path}: {key} is a list of lists or of an unknown kind; get it anew")
+        raise ValueError(f"{reader.path}: {key} is a list of lists or of an unknown kind; download it again")
     code, each = _CODES[inner]
     count = reader.count("Q", f"numbers of {key}", each=each)
     return np.frombuffer(reader.raw(count * each, key), dtype=np.dtype(code).newbyteorder("<")).tolist()
@@ -196,13 +202,13 @@ def _value(reader: BinaryReader, key: str) -> Any:
 
 def _number(reader: BinaryReader, kind: int, key: str) -> Any:
     if kind not in _CODES:
-        raise ValueError(f"{reader.path}: {key} is of the unknown kind {kind}; get it anew")
+        raise ValueError(f"{reader.path}: {key} is of the unknown kind {kind}; download it again")
     code, each = _CODES[kind]
     return np.frombuffer(reader.raw(each, key), dtype=np.dtype(code).newbyteorder("<"))[0].item()
 
 
 def _package() -> Any:
-    """The `gguf` package, which knows what quantised bits stand for."""
+    """The `gguf` package, which converts quantised weights."""
     try:
         import gguf
     except ImportError:
@@ -215,15 +221,18 @@ def _package() -> Any:
 # ---- what the model is ----------------------------------------------------------------------------------------------
 
 
+_DEFAULTS = {"rope.freq_base": 10_000.0, "attention.layer_norm_rms_epsilon": 1e-5}  # of llama.cpp
+
+
 def _config(file: File) -> ModelConfig:
     plain = {key.removeprefix("llama."): value for key, value in file.facts.items() if key.startswith("llama.")}
-    keys = Keys({"model_type": "gguf", **plain}, str(file.path), tensors=file.shapes.keys())
+    keys = Keys({"model_type": "gguf", **plain}, str(file.path), file.shapes, defaults=_DEFAULTS)
     dim, heads = keys.size("embedding_length"), keys.size("attention.head_count", most=4096)
     layers = keys.layers("block_count")
     present = {name.split(".")[1] for name in file.shapes if name.startswith("blk.")}
     if len(present) != layers:
         raise ValueError(f"{file.path} says that it has {layers} layers, but holds the tensors of {len(present)}")
-    head_dim = keys.optional_size("attention.key_length", dim // heads) or dim // heads
+    head_dim = keys.optional_size("attention.key_length") or dim // heads
     keys.must("attention.value_length", head_dim)
     keys.must("rope.dimension_count", head_dim)
     config = llama(
@@ -234,13 +243,13 @@ def _config(file: File) -> ModelConfig:
         max_len=keys.size("context_length"),
         attention=AttentionConfig(
             heads=heads,
-            kv_heads=keys.optional_size("attention.head_count_kv", None),
+            kv_heads=keys.optional_size("attention.head_count_kv"),
             head_dim=None if head_dim * heads == dim else head_dim,
             bias="blk.0.attn_q.bias" in file.shapes,
         ),
-        # Queries and keys are stored so that neighbouring features turn together.
-        position=PositionConfig(kind="rotary", pairs="neighbours", base=keys.number("rope.freq_base", 10_000.0)),
-        norm=NormConfig(kind="rms", place="pre", eps=keys.number("attention.layer_norm_rms_epsilon", 1e-5)),
+        # Queries and keys are stored so that neighbouring features are rotated together.
+        position=PositionConfig(kind="rotary", pairs="neighbours", base=keys.above_zero("rope.freq_base")),
+        norm=NormConfig(kind="rms", place="pre", eps=keys.not_negative("attention.layer_norm_rms_epsilon")),
         embedding=EmbeddingConfig(tie="none" if "output.weight" in file.shapes else "all"),
     )
     keys.must("vocab_size", config.vocab_size)
@@ -285,26 +294,26 @@ def _names() -> RenamingTable:
 
 
 def _tokenizer(file: File, config: ModelConfig) -> tuple[Tokenizer | None, tuple[str, ...]]:
-    """The vocabulary inside the file; what cannot be reproduced exactly is left out, with the reason."""
+    """The vocabulary inside the file; one that cannot be reproduced exactly is not used, and the notes say why."""
     facts, kind = file.facts, file.facts.get("tokenizer.ggml.model")
     pieces = facts.get("tokenizer.ggml.tokens")
     if kind is None or pieces is None:
-        return None, ("the file has no vocabulary, so the model reads ids and not text",)
+        return None, ("the file has no vocabulary, so the model reads ids, not text",)
     if not isinstance(pieces, list) or len(pieces) != config.vocab_size or len(set(pieces)) != len(pieces):
-        raise ValueError(f"{file.path}: its vocabulary does not have {config.vocab_size} pieces, each once")
+        raise ValueError(f"{file.path}: its vocabulary does not list {config.vocab_size} different pieces")
     kinds = facts.get("tokenizer.ggml.token_type") or [_NORMAL] * len(pieces)
     if len(kinds) != len(pieces):
         raise ValueError(f"{file.path}: its vocabulary has {len(pieces)} pieces, but kinds for {len(kinds)}")
     special = _special(file, pieces)
     before = facts.get("tokenizer.ggml.pre", "gpt-2")
     if kind == "gpt2" and before not in WORDS:
-        return None, (f"its vocabulary is left out: how {before!r} cuts text into words is not known here",)
+        return None, (f"its vocabulary is not used: how {before!r} splits text into words is not known here",)
     if kind == "gpt2":
         engine = _byte_level(file, pieces, kinds, WORDS[before])
     elif kind == "llama":
         engine = sentencepiece.unigram_or_bpe(_proto(file, pieces, kinds))
     else:
-        return None, (f"its vocabulary is left out: vocabularies of the kind {kind!r} are not known here",)
+        return None, (f"its vocabulary is not used: vocabularies of the kind {kind!r} are not known here",)
     return Tokenizer.from_engine(engine, kind="bpe", special=special, special_in_text=True), ()
 
 
@@ -324,13 +333,15 @@ def _special(file: File, pieces: list[str]) -> SpecialTokens:
 def _byte_level(file: File, pieces: list[str], kinds: list[int], words: list[Any]) -> tokenizers.Tokenizer:
     merges = file.facts.get("tokenizer.ggml.merges")
     if not isinstance(merges, list):
-        raise ValueError(f"{file.path} has a vocabulary of bytes without merges; get it anew")
+        raise ValueError(f"{file.path} has a vocabulary of bytes without merges; download it again")
     pairs_ = [_merge(file, merge) for merge in merges]
     numbered = {piece: number for number, piece in enumerate(pieces)}
     try:
         engine = tokenizers.Tokenizer(models.BPE(vocab=numbered, merges=pairs_))
     except Exception as error:
-        raise ValueError(f"{file.path}: its merges are not of its pieces ({error}); get it anew") from None
+        raise ValueError(
+            f"{file.path}: its merges use other pieces than its vocabulary ({error}); download it again"
+        ) from None
     engine.pre_tokenizer = pre_tokenizers.Sequence(words)
     engine.decoder = decoders.ByteLevel()
     marked = [(piece, kind) for piece, kind in zip(pieces, kinds, strict=True) if kind in (_CONTROL, _USER)]
@@ -341,7 +352,7 @@ def _byte_level(file: File, pieces: list[str], kinds: list[int], words: list[Any
 def _merge(file: File, merge: str) -> tuple[str, str]:
     left, _, right = merge.partition(" ")
     if not left or not right:
-        raise ValueError(f"{file.path}: {merge!r} is not a merge of two pieces; get it anew")
+        raise ValueError(f"{file.path}: {merge!r} is not a merge of two pieces; download it again")
     return left, right
 
 

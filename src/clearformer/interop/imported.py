@@ -1,4 +1,4 @@
-"""What every reader of a foreign format hands on, and the last step that all of them share."""
+"""What every reader of a foreign format returns, and the last step that all of them share."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,10 +17,10 @@ from clearformer.model.weights import put_weights, weights_of
 
 @dataclass(frozen=True, kw_only=True)
 class Imported:
-    """A model brought over, with what there is to say about it.
+    """An imported model, with what the import has to report.
 
     assumed: keys that config.json does not have, with the value that the published code gives them. aside: tensors that
-    the model here has no use for, with the reason. notes: what else differs from the published program.
+    the model here does not use, with the reason. notes: what else differs from the published program.
     """
 
     bundle: Bundle
@@ -30,7 +30,7 @@ class Imported:
 
 
 class _Undrawn(TorchFunctionMode):
-    """Leave out the drawing of first values, which a model without memory has no use for; it takes a second to load."""
+    """Skip the random initialisation, which a model without memory does not need; importing it takes a second."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         draws = getattr(func, "__module__", None) == "torch.nn.init" or func in _DRAWS
@@ -43,10 +43,10 @@ _DRAWS = (torch.Tensor.normal_, torch.Tensor.uniform_)
 def assemble(
     config: ModelConfig, table: RenamingTable, store: Store, prefix: str = ""
 ) -> tuple[nn.Module, dict[str, str]]:
-    """A model with a checkpoint's weights, and what of the checkpoint was left aside.
+    """A model with a checkpoint's weights, and which tensors of the checkpoint were not used.
 
-    Names and shapes are compared with a model that has no memory yet, so a configuration that asks for more than the
-    file holds is found before it costs anything.
+    Names and shapes are first compared with a model on the meta device, so a configuration that asks for more than the
+    file holds is found before it takes memory.
     """
     with torch.device("meta"), _Undrawn():
         shapes = {name: tuple(tensor.shape) for name, tensor in weights_of(build(config)).items()}

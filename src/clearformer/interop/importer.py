@@ -1,6 +1,6 @@
 """From a published checkpoint to one of our model folders: read, compare, rename, build, check.
 
-Nothing is written until everything has been read and has fitted; nobody's code is run.
+Nothing is written until everything has been read and fits; no code from the checkpoint is run.
 """
 
 import logging
@@ -11,13 +11,15 @@ from typing import Any
 
 from clearformer.folder import bundle
 from clearformer.folder.bundle import Bundle
+from clearformer.folder.preprocessing import Preprocessing
 from clearformer.foundation import storage
 from clearformer.interop import certificate as certificates
 from clearformer.interop import plain_folders, vocabularies
 from clearformer.interop.config_keys import Keys, label_names
-from clearformer.interop.hf.model_types import Family, family_of, prefix_of
+from clearformer.interop.foreign_files import check_folder, read_json
+from clearformer.interop.hf.model_types import family_of, prefix_of
 from clearformer.interop.imported import Imported, assemble
-from clearformer.interop.tensor_files import open_weights, read_json
+from clearformer.interop.tensor_files import open_weights
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +27,7 @@ log = logging.getLogger(__name__)
 def import_checkpoint(
     source: Path | str, out: Path | str, family: str | None = None, *, split: str | None = None
 ) -> Bundle:
-    """Bring a checkpoint over into a model folder `out`, and say in its provenance how well it agrees.
+    """Import a checkpoint into a model folder `out`; its provenance says how well it agrees with the published program.
 
     split: where vocab.txt lists whole tokens, the pattern that finds them in a text.
     """
@@ -34,10 +36,12 @@ def import_checkpoint(
     for key, value in found.assumed.items():
         log.info("%s: %s is not there; the published code takes %r", source, key, value)
     for name, reason in found.aside.items():
-        log.info("%s: %s is left aside: %s", source, name, reason)
+        log.info("%s: %s is not used: %s", source, name, reason)
     for note in found.notes:
         log.info("%s: %s", source, note)
     certificate = certificates.certify(found.bundle, source)
+    if certificate.fault:
+        raise ValueError(f"{source}: the imported model is not the published one: {certificate.fault}; nothing written")
     provenance = {
         **found.bundle.provenance,
         "assumed": found.assumed,
@@ -51,9 +55,11 @@ def import_checkpoint(
 
 
 def read_checkpoint(source: Path, family: str | None = None, *, split: str | None = None) -> Imported:
-    """Open a checkpoint of any format that is known here."""
+    """Open a checkpoint of any supported format."""
     from clearformer.interop import from_ctranslate2, gguf
 
+    if source.is_dir():
+        check_folder(source)
     if split is not None:
         return read_hugging_face(source, family, split=split)
     if family is None and gguf.can_read(source):
@@ -72,7 +78,7 @@ def read_hugging_face(folder: Path, family: str | None = None, *, split: str | N
     plain = read_json(folder / "config.json")
     known = family_of(plain, family)
     with open_weights(folder) as store:
-        keys = Keys(plain, str(folder / "config.json"), tensors=store.shapes.keys())
+        keys = Keys(plain, str(folder / "config.json"), store.shapes, model_type=family)
         try:
             config = known.read_config(keys)
             texts = vocabularies.read(folder, plain, config, split=split)  # first: the weights take most of the memory
@@ -82,26 +88,28 @@ def read_hugging_face(folder: Path, family: str | None = None, *, split: str | N
     found = Bundle(
         config=config,
         model=model,
-        tokenizer=texts.source,
-        target_tokenizer=texts.target,
-        markers=texts.markers,
-        labels=tuple(label_names(plain)) if config.head.kind in ("class", "tags") else (),
-        provenance=_provenance(folder, plain, known),
+        preprocessing=Preprocessing(
+            tokenizer=texts.source,
+            target_tokenizer=texts.target,
+            markers=texts.markers,
+            labels=tuple(label_names(plain)) if config.head.kind in ("class", "tags") else (),
+        ),
+        provenance=_provenance(folder, plain, family),
     )
     return Imported(bundle=found, assumed=keys.assumed, aside=aside, notes=texts.notes)
 
 
-def _provenance(folder: Path, plain: Mapping[str, Any], family: Family) -> dict[str, Any]:
+def _provenance(folder: Path, plain: Mapping[str, Any], family: str | None) -> dict[str, Any]:
     named = plain.get("_name_or_path")
     return {
         "imported_from": named if isinstance(named, str) and named else folder.resolve().name,
         "format": "huggingface",
-        "model_type": plain.get("model_type") or family.MODEL_TYPES[0],
+        "model_type": family or plain.get("model_type"),
         "architectures": plain.get("architectures"),
         "files": {path.name: storage.sha256(path) for path in sorted(folder.glob("*.safetensors"))},
     }
 
 
 def _placed(sentence: str, folder: Path) -> str:
-    """Errors name the folder, whether or not they began with it."""
+    """The sentence, with the folder in front if it does not name it."""
     return sentence if str(folder) in sentence else f"{folder}: {sentence}"

@@ -1,6 +1,6 @@
-"""Small trained models in formats of their own: llama2.c's two files, and OpenNMT's arrays with a description.
+"""Small models in special formats: llama2.c's two files, and OpenNMT's arrays with a description.
 
-Both are read by what their files say; nothing is taken from a name alone.
+Both are recognised by the contents of their files, not by a name alone.
 """
 
 import re
@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 from tokenizers import decoders, models, processors
 from torch import Tensor
 
-from clearformer.folder.bundle import Bundle, Markers
+from clearformer.folder.bundle import Bundle
+from clearformer.folder.preprocessing import Markers, Preprocessing
 from clearformer.foundation import storage
 from clearformer.interop import sentencepiece
 from clearformer.interop.config_keys import Keys
+from clearformer.interop.foreign_files import open_binary, read_bytes, read_json, read_text, size_of
 from clearformer.interop.imported import Imported, assemble
 from clearformer.interop.renaming import RenamingTable, Rule, Shape, pairs, under
 from clearformer.interop.sentencepiece import Piece, Proto
-from clearformer.interop.tensor_files import ARRAYS, Arrays, read_json
+from clearformer.interop.tensor_files import ARRAYS, Arrays
 from clearformer.model.config import (
     AttentionConfig,
     DropoutConfig,
@@ -54,7 +56,7 @@ _HEADER = struct.Struct("<7i")  # dim, hidden_dim, layers, heads, kv_heads, voca
 
 
 def read_llama2c(folder: Path) -> Imported:
-    """A model of llama2.c: seven numbers and then all weights, part by part, every layer of a part in a row."""
+    """A model of llama2.c: seven numbers, then all weights, part by part, the layers of a part one after another."""
     files = _llama2c_files(folder)
     assert files is not None
     weights, vocabulary = files
@@ -79,7 +81,7 @@ def read_llama2c(folder: Path) -> Imported:
     found = Bundle(
         config=config,
         model=model,
-        tokenizer=_llama2c_tokenizer(vocabulary, vocab),
+        preprocessing=Preprocessing(tokenizer=_llama2c_tokenizer(vocabulary, vocab)),
         provenance={"imported_from": folder.resolve().name, "format": "llama2.c", "files": _checksums(*files)},
     )
     return Imported(bundle=found, aside=aside)
@@ -107,10 +109,10 @@ def _llama2c_files(folder: Path) -> tuple[Path, Path] | None:
 
 
 def _header(path: Path) -> tuple[int, ...]:
-    with path.open("rb") as file:
+    with open_binary(path) as file:
         start = file.read(_HEADER.size)
     if len(start) < _HEADER.size:
-        raise ValueError(f"{path} is shorter than a header; get it anew")
+        raise ValueError(f"{path} is shorter than a header; download it again")
     numbers = _HEADER.unpack(start)
     dim, _, layers, heads, kv_heads, vocab, _ = numbers
     sensible = all(0 < abs(number) <= 1 << 24 for number in numbers) and layers <= 512
@@ -120,7 +122,7 @@ def _header(path: Path) -> tuple[int, ...]:
 
 
 def _llama2c_parts(config: ModelConfig) -> list[tuple[str, int, Shape]]:
-    """Each part of the file: its name, how many layers it has in a row (0: none), and the shape of one."""
+    """Each part of the file: its name, how many layers it has (0: it is not per layer), and the shape of one."""
     dim, hidden, layers = config.dim, config.hidden_dim, config.layers
     heads = config.attention
     width = dim // heads.heads
@@ -155,8 +157,8 @@ class _Parts:
             for label in [f"{name}.{layer}" for layer in range(layers)] if layers else [name]:
                 self.shapes[label], self._place[label] = shape, place
                 place += 4 * int(np.prod(shape))
-        if place != path.stat().st_size:
-            raise ValueError(f"{path} has {path.stat().st_size:,} bytes, but its sizes ask for {place:,}; get it anew")
+        if place != size_of(path):
+            raise ValueError(f"{path} has {size_of(path):,} bytes, but its sizes ask for {place:,}; download it again")
 
     def read(self, name: str) -> Tensor:
         shape = self.shapes[name]
@@ -167,16 +169,16 @@ class _Parts:
 
 
 def _llama2c_tokenizer(path: Path, size: int) -> Tokenizer:
-    """Pieces with their scores: SentencePiece's BPE, with spaces written as themselves."""
-    data = path.read_bytes()
+    """Pieces with their scores: SentencePiece's BPE, but with plain spaces."""
+    data = read_bytes(path)
     pieces, place = [], 4  # the length of the longest piece comes first
     for number in range(size):
         if place + 8 > len(data):
-            raise ValueError(f"{path} ends at piece {number} of {size}; get it anew")
+            raise ValueError(f"{path} ends at piece {number} of {size}; download it again")
         score, length = struct.unpack_from("<fi", data, place)
         text = data[place + 8 : place + 8 + length] if length >= 0 else b""
         if len(text) != length:
-            raise ValueError(f"{path} ends inside piece {number}; get it anew")
+            raise ValueError(f"{path} ends inside piece {number}; download it again")
         place += 8 + length
         pieces.append(_llama2c_piece(number, text.decode("utf-8"), score))
     proto = Proto(
@@ -200,7 +202,7 @@ def _llama2c_piece(number: int, text: str, score: float) -> Piece:
 def read_opennmt_arrays(folder: Path) -> Imported:
     """A pre-norm Transformer of OpenNMT-tf as arrays, with a vocabulary file for each side and a short description."""
     plain = read_json(folder / "config.json")
-    keys = Keys(plain, str(folder / "config.json"))
+    keys = Keys(plain, str(folder / "config.json"), defaults={"layer_norm_eps": 1e-5, "source_has_eos": True})
     for key, words in _OPENNMT.items():
         keys.must(key, words)
     heads = keys.size("heads")
@@ -214,21 +216,23 @@ def read_opennmt_arrays(folder: Path) -> Imported:
         decoder_layers=keys.layers("decoder_layers"),
         attention=AttentionConfig(heads=heads),
         position=PositionConfig(kind="tensor2tensor", offset=1),
-        norm=NormConfig(place="pre", eps=keys.number("layer_norm_eps", 1e-5)),
+        norm=NormConfig(place="pre", eps=keys.not_negative("layer_norm_eps")),
         dropout=DropoutConfig.everywhere(0.0),
         embedding=EmbeddingConfig(scale=True, tie="none"),
         head=HeadConfig(bias=True),
     )
-    ends_source = keys.flag("source_has_eos", True)
+    ends_source = keys.flag("source_has_eos")
     keys.ignore("parameters")
     keys.finish()
     model, aside = assemble(config, _opennmt_names(), Slashed(Arrays(folder / ARRAYS)))
     found = Bundle(
         config=config,
         model=model,
-        tokenizer=source,
-        target_tokenizer=target,
-        markers=Markers(after_source=(source.eos_id,) if ends_source else (), start=target.bos_id),
+        preprocessing=Preprocessing(
+            tokenizer=source,
+            target_tokenizer=target,
+            markers=Markers(after_source=(source.eos_id,) if ends_source else (), start=target.bos_id),
+        ),
         provenance={
             "imported_from": folder.resolve().name,
             "format": "opennmt arrays",
@@ -253,7 +257,7 @@ _OPENNMT = {
 
 
 class Slashed:
-    """A store whose names are paths: dots in their place, and a layer's number by itself."""
+    """A store whose names are paths, under dotted names with the layer number as a separate part."""
 
     def __init__(self, store: Arrays) -> None:
         self._store = store
@@ -293,14 +297,11 @@ def _opennmt_names() -> RenamingTable:
 
 
 def _characters(path: Path) -> Tokenizer:
-    """One piece a line; the unknown has the number behind the last line."""
-    try:
-        pieces = path.read_bytes().decode("utf-8").removesuffix("\n").split("\n")
-    except (FileNotFoundError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} cannot be read ({error}); get it anew") from None
+    """One piece per line; the unknown piece has the number after the last line."""
+    pieces = read_text(path).removesuffix("\n").split("\n")
     numbered = {piece: number for number, piece in enumerate([*pieces, "<unk>"])}
     if len(numbered) != len(pieces) + 1 or any(len(piece) > 1 for piece in pieces[3:]):
-        raise ValueError(f"{path} does not list single characters, each once")
+        raise ValueError(f"{path} does not list different single characters")
     special = SpecialTokens(pad="<blank>", bos="<s>", eos="</s>", unk="<unk>")
     engine = tokenizers.Tokenizer(models.BPE(vocab=numbered, merges=[], unk_token="<unk>"))
     engine.decoder = decoders.Fuse()

@@ -1,7 +1,7 @@
-"""Their names and ours: one table of rules a family, read in both directions.
+"""Their names and ours: one table of rules per family, used in both directions.
 
 A rule names a tensor, or a module whose tensors keep their last word (`.weight`, `.bias`). `*` stands for the number of
-a layer. What a model has is asked of the model itself, so a table can be longer than one model needs, never shorter:
+a layer. The model itself says which tensors it has, so a table can be longer than one model needs, never shorter:
 every tensor of either side is used, or named in an error.
 """
 
@@ -30,8 +30,8 @@ class Store(Protocol):
 class Rule:
     """Our tensor or tensors and theirs.
 
-    Several of ours are one of theirs, laid end to end (queries, keys and values in GPT-2). transposed: their matrices
-    are input × output. shape: theirs, where the same numbers lie in another shape (a convolution's kernel).
+    Several of ours may be one of theirs, concatenated (queries, keys and values in GPT-2). transposed: their matrices
+    are input × output. shape: theirs, where the same numbers have another shape (a convolution's kernel).
     """
 
     ours: str | tuple[str, ...]
@@ -46,16 +46,18 @@ class Rule:
 
 @dataclass(frozen=True)
 class RenamingTable:
-    """All that is to know of a family's names.
+    """A family's names.
 
-    copies: tensors that some files write a second time, with the one that they must equal. fixed: tensors that follow
-    from the configuration, with a function from their shape to what they must be, as a table of waves. aside: tensors
-    that are no part of the model we build, with the reason; they are named in the report, and a name may have `*`.
+    copies: tensors that some files store twice, with the one that they must equal. fixed: tensors that follow
+    from the configuration, with a function from their shape to their value, such as a sinusoidal table; `made` has the
+    shape of those that the published program does not compute by itself, so that an export writes them. aside: tensors
+    that our model does not use, with the reason; they are named in the report, and a name may have `*`.
     """
 
     rules: Sequence[Rule]
     copies: Mapping[str, str] = field(default_factory=dict)
     fixed: Mapping[str, Callable[[Shape], Tensor]] = field(default_factory=dict)
+    made: Mapping[str, Shape] = field(default_factory=dict)
     aside: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -83,7 +85,7 @@ def pairs(names: Mapping[str, str]) -> list[Rule]:
 def link(rules: Sequence[Rule], ours: Iterable[str]) -> list[Link]:
     """Apply a table to the tensors that a model has."""
     known = set(ours)
-    # The longest rule speaks first: `front.position.table.weight` is more exact than `front.position`.
+    # The longest rule applies first: `front.position.table.weight` is more exact than `front.position`.
     compiled = sorted(((_pattern(rule.parts[0]), rule) for rule in rules), key=lambda item: -len(item[1].parts[0]))
     links: list[Link] = []
     used: set[str] = set()
@@ -105,7 +107,7 @@ def link(rules: Sequence[Rule], ours: Iterable[str]) -> list[Link]:
 
 
 def check(links: Sequence[Link], table: RenamingTable, shapes: Mapping[str, Shape], store: Store) -> dict[str, str]:
-    """Compare all names and shapes before a number is read; returns what is left aside, with the reason.
+    """Compare all names and shapes before any numbers are read; returns the unused tensors, with the reason.
 
     shapes: of our tensors.
     """
@@ -113,7 +115,9 @@ def check(links: Sequence[Link], table: RenamingTable, shapes: Mapping[str, Shap
     missing = sorted(wanted - present.keys())
     extra = sorted(name for name in present.keys() - wanted if not _explained(name, table))
     if missing or extra:
-        raise ValueError(f"the weights lack {some(missing)} and have {some(extra)} too many; are they another model's?")
+        raise ValueError(
+            f"the weights lack {some(missing)} and have {some(extra)} too many; do they belong to another model?"
+        )
     for one in links:
         expected = _their_shape(one, shapes)
         if tuple(present[one.theirs]) != expected:
@@ -154,6 +158,11 @@ def give(links: Sequence[Link], weights: Mapping[str, Tensor]) -> dict[str, Tens
     return theirs
 
 
+def make(table: RenamingTable) -> dict[str, Tensor]:
+    """The tensors that follow from the configuration and that the published program expects in the file."""
+    return {name: table.fixed[name](shape).contiguous() for name, shape in table.made.items()}
+
+
 def some(names: Sequence[str]) -> str:
     """The first few of a list of names, for a sentence."""
     if not names:
@@ -162,7 +171,7 @@ def some(names: Sequence[str]) -> str:
 
 
 def _pattern(rule: str) -> re.Pattern[str]:
-    """`*` is a layer's number; what follows the rule is carried over."""
+    """`*` is a layer's number; `.weight` or `.bias` after the rule is kept."""
     return re.compile(re.escape(rule).replace(r"\*", r"(?P<layer>\d+)") + r"(?P<rest>\.(?:weight|bias))?")
 
 
@@ -184,13 +193,13 @@ def _their_shape(one: Link, shapes: Mapping[str, Shape]) -> Shape:
 
 
 def _numbers(name: str, store: Store) -> Tensor:
-    """A tensor in float32; one that holds infinities or not-a-number would spoil every output without a word."""
+    """A tensor in float32. Infinities and NaN are refused: they would silently spoil every output."""
     value = store.read(name)
     if not value.is_floating_point():
         raise ValueError(f"{name} holds {value.dtype} where weights are expected; a quantised model is not read here")
     value = value.float()
     if not bool(value.isfinite().all()):
-        raise ValueError(f"{name} holds values that are not finite numbers; the file is damaged, get it anew")
+        raise ValueError(f"{name} holds values that are not finite numbers; the file is damaged, download it again")
     return value
 
 
@@ -199,7 +208,7 @@ def _same(copy: str, original: str, store: Store) -> bool:
 
 
 def _follows(name: str, follows: Callable[[Shape], Tensor], store: Store) -> bool:
-    """Waves of a thousand radians differ in the fourth decimal when they were computed in float32, or kept in half."""
+    """Sines of a thousand radians differ in the fourth decimal if they were computed in float32 or stored in half."""
     shape, value = store.shapes[name], _numbers(name, store)
     return len(shape) == 2 and torch.allclose(value, follows(shape).to(value.dtype), rtol=0, atol=2e-3)
 

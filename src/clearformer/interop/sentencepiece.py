@@ -1,7 +1,7 @@
 """SentencePiece's .model files, read without its library: a list of pieces with scores, and how text is prepared.
 
-The file is a protocol buffer. Its wire format is a row of fields, each a number with a kind and a length, so the few
-that matter are read here with every length checked against what is left.
+The file is a protocol buffer: a sequence of fields, each with a number, a kind and a length. The few fields that matter
+are read here, with every length checked against what is left.
 """
 
 import struct
@@ -13,15 +13,17 @@ from typing import NamedTuple
 import tokenizers
 from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers
 
-_MOST_BYTES = 64 << 20
+from clearformer.interop.foreign_files import read_bytes
+
 _MOST_PIECES = 2_000_000
+_LONGEST_PIECE = 4096  # characters; every way to divide a piece is tried
 _UNIGRAM, _BPE = 1, 2
 _NORMAL, _UNKNOWN, _CONTROL, _USER, _BYTE = 1, 2, 3, 4, 6
 SPACE = "▁"
 
 
 class Piece(NamedTuple):
-    """A piece as the file has it; its id is its place."""
+    """A piece of the file; its id is its index."""
 
     text: str
     score: float
@@ -30,7 +32,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Proto:
-    """The parts of a model file that decide how a text is cut."""
+    """The parts of a model file that decide how a text is split."""
 
     pieces: tuple[Piece, ...]
     algorithm: int
@@ -46,20 +48,18 @@ class Proto:
 
 def read_proto(path: Path) -> Proto:
     """Open a .model or .spm file."""
-    size = path.stat().st_size
-    if size > _MOST_BYTES:
-        raise ValueError(f"{path} has {size:,} bytes, more than a vocabulary needs; refused")
+    data = read_bytes(path)
     try:
-        return _proto(path.read_bytes())
+        return _proto(data)
     except (ValueError, struct.error, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is not a SentencePiece model ({error}); get it anew") from None
+        raise ValueError(f"{path} is not a SentencePiece model ({error}); download it again") from None
 
 
 def unigram_or_bpe(proto: Proto, ids: dict[str, int] | None = None) -> tokenizers.Tokenizer:
-    """The same cutting by the `tokenizers` library.
+    """The same segmentation with the `tokenizers` library.
 
-    ids: the number of each piece where another file gives them (Marian). Pieces that only that file has can be decoded
-    and are never cut; those that it lacks are left out.
+    ids: the id of each piece where another file has them (Marian). Pieces that only that file has can be decoded but
+    are never produced; those that it lacks are left out.
     """
     engine = tokenizers.Tokenizer(_unigram(proto, ids) if proto.algorithm == _UNIGRAM else _bpe(proto))
     steps: list[normalizers.Normalizer] = [normalizers.Precompiled(proto.charsmap)] if proto.charsmap else []
@@ -88,7 +88,7 @@ def unigram_or_bpe(proto: Proto, ids: dict[str, int] | None = None) -> tokenizer
     return engine
 
 
-# A piece that this side of a vocabulary never cuts stands behind this sign, which no text has after preparation.
+# A piece that this side of a vocabulary never produces is hidden behind this character, which no normalised text has.
 HIDDEN = "\0"
 
 
@@ -114,7 +114,7 @@ def _unigram(proto: Proto, ids: dict[str, int] | None) -> models.Unigram:
 
 
 def _bpe(proto: Proto) -> models.BPE:
-    """Merges are not in the file: two pieces that make a third are one, the best score first."""
+    """The file has no merges: any two pieces that make a third are one, ordered by score."""
     numbered = {piece.text: number for number, piece in enumerate(proto.pieces)}
     merges = []
     for piece in proto.pieces:
@@ -151,9 +151,9 @@ def _proto(data: bytes) -> Proto:
         raise ValueError("it has no pieces")
     algorithm, charsmap = trainer.get(3, _UNIGRAM), normalizer.get(2, b"")
     if algorithm not in (_UNIGRAM, _BPE):
-        raise ValueError(f"it cuts by an algorithm of number {algorithm!r}, and only unigram and BPE are known")
+        raise ValueError(f"it uses algorithm {algorithm!r}, and only unigram (1) and BPE (2) are supported")
     if trainer.get(24, 0):
-        raise ValueError("it puts spaces behind words, which is not supported")
+        raise ValueError("it puts spaces after words, which is not supported")
     return Proto(
         pieces=tuple(pieces),
         algorithm=int(algorithm),
@@ -169,6 +169,8 @@ def _piece(data: bytes) -> Piece:
     for number, value in _fields(data):
         if number == 1 and isinstance(value, bytes):
             text = value.decode("utf-8")
+            if len(text) > _LONGEST_PIECE:
+                raise ValueError(f"a piece of {len(text):,} characters")
         elif number == 2 and isinstance(value, bytes):
             [score] = struct.unpack("<f", value)
         elif number == 3 and isinstance(value, int):

@@ -1,6 +1,6 @@
-"""Regular expressions in somebody else's tokenizer.json: which of them are safe to run.
+"""Regular expressions in a foreign tokenizer.json: which of them are safe to run.
 
-The library matches them with a backtracking engine, so a pattern such as (a+)+b takes a time that doubles with every
+The library matches them with a backtracking engine, so the time for a pattern such as (a+)+b doubles with every
 letter of a text. A repetition inside a repetition is what makes that possible, and published vocabularies need none.
 """
 
@@ -26,7 +26,7 @@ def check_patterns(definition: Any) -> None:
     for pattern in _patterns(definition):
         reason = None if pattern == WORDS else danger(pattern)
         if reason is not None:
-            raise ValueError(f"the pattern {pattern[:60]!r} {reason}, so that a text could take forever; refused")
+            raise ValueError(f"the pattern {pattern[:60]!r} {reason}, so a text could take forever; refused")
 
 
 def danger(pattern: str) -> str | None:

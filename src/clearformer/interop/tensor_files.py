@@ -1,10 +1,9 @@
-"""Files of weights, opened without running anybody's code: safetensors, whole or in shards, and NumPy's npz.
+"""Files of weights, opened without running code from them: safetensors, whole or in shards, and NumPy's npz.
 
 Names and shapes are known before a number is read, so a file that does not fit costs no memory. Pickled files (.bin,
 .pt) are never opened in this process: `torch_files` converts them first.
 """
 
-import json
 import math
 import tempfile
 import zipfile
@@ -18,22 +17,22 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from clearformer.interop.foreign_files import first_line, read_json, size_of
 from clearformer.interop.renaming import Shape, Store
 
 WHOLE, INDEX, ARRAYS = "model.safetensors", "model.safetensors.index.json", "weights.npz"
 PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt")
 
-# Trained numbers hardly compress: a file that unfolds to more than this many times its size holds something else.
+# Trained numbers hardly compress: a file that decompresses to more than this many times its size holds something else.
 _UNFOLDS = 2
 _SLACK = 1 << 20  # of small biases and headers
-_MOST_JSON = 64 << 20
 
 
 @contextmanager
 def open_weights(folder: Path) -> Iterator[Store]:
-    """The weights of a folder, in whichever of the formats it has them.
+    """The weights of a folder, in any of the supported formats.
 
-    A pickle is converted by a process of its own that can do nothing else; what it wrote is gone when the block ends.
+    A pickle is converted by a separate process that can do nothing else; the result is deleted when the block ends.
     """
     if _has_plain_weights(folder):
         yield _open(folder)
@@ -69,12 +68,13 @@ class Safetensors:
         self._home: dict[str, str] = {}
         self.shapes: dict[str, Shape] = {}
         for label, path in files.items():
+            size_of(path)
             try:
                 opened: Any = safe_open(path, framework="pt")
                 found = {name: tuple(opened.get_slice(name).get_shape()) for name in opened.keys()}  # noqa: SIM118
             except (SafetensorError, OSError, ValueError) as error:
                 raise ValueError(
-                    f"{path} is not a whole safetensors file ({_first_line(error)}); get it anew"
+                    f"{path} is not a whole safetensors file ({first_line(error)}); download it again"
                 ) from None
             twice = self.shapes.keys() & found.keys()
             if twice:
@@ -98,28 +98,29 @@ class Arrays:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.shapes: dict[str, Shape] = {}
+        size = size_of(path)
         try:
             with zipfile.ZipFile(path) as archive:
                 members = archive.infolist()
                 total = sum(member.file_size for member in members)
-                if total > _UNFOLDS * path.stat().st_size + _SLACK:
-                    raise ValueError(f"unfolds to {total:,} bytes, which weights do not")
+                if total > _UNFOLDS * size + _SLACK:
+                    raise ValueError(f"decompresses to {total:,} bytes, which weights never do")
                 for member in members:
                     self.shapes[member.filename.removesuffix(".npy")] = _header(archive, member)
         except (zipfile.BadZipFile, ValueError, OSError, EOFError) as error:
-            raise ValueError(f"{path} cannot be read: {_first_line(error)}; get it anew") from None
+            raise ValueError(f"{path} cannot be read: {first_line(error)}; download it again") from None
 
     def read(self, name: str) -> Tensor:
         try:
             with np.load(self._path, allow_pickle=False) as arrays:
                 array = arrays[name]
         except (zipfile.BadZipFile, ValueError, OSError, EOFError) as error:
-            raise ValueError(f"{self._path}: {name} cannot be read ({_first_line(error)}); get it anew") from None
+            raise ValueError(f"{self._path}: {name} cannot be read ({first_line(error)}); download it again") from None
         return torch.from_numpy(np.asarray(array, order="C"))
 
 
 class Renamed:
-    """A store under other names: the words that older files used, and the prefix that some leave out."""
+    """A store under other names: for old spellings, and for prefixes that some files leave out."""
 
     def __init__(self, store: Store, names: Mapping[str, str]) -> None:
         """names: the new name of each tensor, with the one that it has in the file."""
@@ -131,7 +132,7 @@ class Renamed:
 
 
 def aligned(store: Store, wanted: set[str], prefix: str) -> Store:
-    """The store with names as the family's table spells them, where only an old spelling or the prefix differs.
+    """The store with the names of the family's table, where only an old spelling or the prefix differs.
 
     Files of a model with a head often leave the prefix out, those of a model without one often have it.
     """
@@ -145,39 +146,24 @@ def aligned(store: Store, wanted: set[str], prefix: str) -> Store:
     return Renamed(store, names)
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object from somebody else's folder: bounded in size, and named in every error."""
-    try:
-        if path.stat().st_size > _MOST_JSON:
-            raise ValueError(f"{path} has {path.stat().st_size:,} bytes, more than any such file needs; refused")
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ValueError(f"{path} does not exist") from None
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise ValueError(f"{path} is not valid JSON: {_first_line(error)}") from None
-    if not isinstance(value, dict):
-        raise ValueError(f"{path} must hold a JSON object, not {type(value).__name__}")
-    return value
-
-
 def _shards(folder: Path) -> Safetensors:
     """An index file names the shard of each tensor; it must name files of this folder, and agree with them."""
     index = folder / INDEX
     placed = read_json(index).get("weight_map")
     if not isinstance(placed, dict) or not placed or not all(isinstance(file, str) for file in placed.values()):
-        raise ValueError(f"{index} has no weight_map from tensors to files; get it anew")
+        raise ValueError(f"{index} has no weight_map from tensors to files; download it again")
     files = sorted(set(placed.values()))
     for file in files:
         if file != Path(file).name or "\\" in file or "\0" in file or not file.endswith(".safetensors"):
             raise ValueError(f"{index} names {file!r}, which is not a safetensors file of this folder; refused")
         if not (folder / file).is_file():
-            raise ValueError(f"{folder / file} is missing, but {INDEX} names it; get the folder anew")
+            raise ValueError(f"{folder / file} is missing, but {INDEX} names it; download the folder again")
     store = Safetensors({file: folder / file for file in files})
     for file in files:
         promised = {name for name, home in placed.items() if home == file}
         wrong = sorted(promised ^ store.names_in(file))
         if wrong:
-            raise ValueError(f"{index} and {file} do not agree on {wrong[0]}; get the folder anew")
+            raise ValueError(f"{index} and {file} do not agree on {wrong[0]}; download the folder again")
     return store
 
 
@@ -201,7 +187,3 @@ def _modern(name: str) -> str:
     if name.endswith(".gamma"):
         return name.removesuffix("gamma") + "weight"
     return name.removesuffix("beta") + "bias" if name.endswith(".beta") else name
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__

@@ -1,11 +1,11 @@
-"""A model folder for CTranslate2, the fast engine for CPUs: the same weights, laid out as its Transformer wants them.
+"""A model folder for CTranslate2, the fast engine for CPUs: the same weights in its layout.
 
-What is written is a folder of CTranslate2's and of ours at once: its `config.json` has the keys of both, so that either
-program opens it. The weights are read and written as NumPy arrays; PyTorch is not needed, and not imported.
+The result is a folder for CTranslate2 and for us at once: its `config.json` has the keys of both, so either program
+opens it. The weights are read and written as NumPy arrays; PyTorch is not needed, and not imported.
 """
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
-from clearformer.folder.description import ENGINE_LAYOUT, fingerprint, load_tokenizers, read_description
+from clearformer.folder.description import ModelFolder, open_folder
 from clearformer.foundation import settings, storage
 from clearformer.model.config import ModelConfig, PositionConfig
 from clearformer.text.tokenizer import Tokenizer
@@ -24,14 +24,19 @@ from clearformer.text.tokenizer import Tokenizer
 Quantization = Literal["float32", "int16", "int8", "int8_float32"]
 Array = NDArray[np.float32]
 
-# Waves are computed for so many places. A longer sentence is no error: the engine hands it to PyTorch.
+# How many positions sinusoidal tables are computed for. A longer sentence is not an error: PyTorch translates it.
 PLACES = 1024
 WAVES = ("sinusoidal", "split-sinusoidal", "tensor2tensor")
+LAYOUT = 1  # version of what is written here; copies with an older layout are converted again
 ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "gelu-tanh": "GELUTanh", "silu": "SWISH", "tanh": "Tanh"}
 
 
 def convert(
-    folder: Path, out: Path, *, quantization: Quantization = "float32", shortlist: Callable[[Path], None] | None = None
+    folder: Path | ModelFolder,
+    out: Path,
+    *,
+    quantization: Quantization = "float32",
+    shortlist: Callable[[Path], None] | None = None,
 ) -> None:
     """Write a model folder's weights as CTranslate2 reads them, whole or not at all.
 
@@ -39,29 +44,28 @@ def convert(
     """
     if quantization not in get_args(Quantization):
         raise ValueError(f"there is no quantization {quantization!r}; choose from {', '.join(get_args(Quantization))}")
-    described = read_description(folder)
-    storage.verify(folder)
-    config = settings.parse(ModelConfig, described["model"], str(folder / "config.json"))
+    opened = open_folder(folder)
+    opened.verify()
+    config = settings.parse(ModelConfig, opened.description.model, str(opened.path / "config.json"))
     check(config)
-    source, target = load_tokenizers(folder)
-    spec = describe(config, Weights(folder / "model.safetensors"))
-    _name_tokens(spec, config, source, target, described.get("markers"))
+    read = opened.preprocessing
+    source, target = read.sides
+    spec = describe(config, Weights(opened.path / "model.safetensors"))
+    _name_tokens(spec, config, source, target, read.framing.start)
     spec.validate()
     spec.optimize(quantization)
     with storage.new_folder(out) as aside:
         spec.save(str(aside))
         made = {
             "quantization": quantization,
-            "layout": ENGINE_LAYOUT,
-            "made_from": fingerprint(folder),
+            "layout": LAYOUT,
+            "made_from": opened.fingerprint,
             "places": _places_known(config),
             "shortlist": shortlist is not None,
         }
         theirs = storage.read_json(aside / "config.json")
-        storage.write_json(aside / "config.json", described | theirs | {"ctranslate2": made})
-        source.save(aside / "tokenizer.json")
-        if described.get("target_tokenizer") is not None:
-            target.save(aside / "target_tokenizer.json")
+        storage.write_json(aside / "config.json", opened.description.plain() | theirs | {"ctranslate2": made})
+        read.save_files(aside)
         if shortlist is not None:
             shortlist(aside / "vmap.txt")
 
@@ -73,48 +77,52 @@ def check(config: ModelConfig) -> None:
 
 
 def reasons_against(config: ModelConfig) -> list[str]:
-    """What of a model the engine has no word for; empty for a model that it can run."""
+    """What the engine cannot express of a model; empty for a model that it can run."""
     a, e, h = config.attention, config.embedding, config.head
     places = (config.position, config.decoder_position or config.position)
     foreign: dict[str, bool] = {
         f"its shape is {config.shape}, not an encoder–decoder of attention": config.shape != "encoder-decoder",
         f"it reads {config.front.kind}, not tokens": config.front.kind != "tokens",
+        f"its head is for {h.kind}, not for tokens": h.kind != "language-model",
         f"its norm is {config.norm.kind}": config.norm.kind not in ("layer", "rms"),
-        "its stacks do not end as its norms' place has it": config.norm.final not in (None, config.norm.place == "pre"),
+        "its final norms are not where its norm placement puts them": config.norm.final
+        not in (None, config.norm.place == "pre"),
         "its decoder looks back through a window": a.window is not None,
         "its embeddings are narrower than the model": e.dim not in (None, config.dim),
         "its tokens have types": e.types > 0,
-        "its output has a layer of its own before the table": h.transform,
+        "its output has an extra layer before the table": h.transform,
     }
     for place in dict.fromkeys(places):
         foreign[f"its positions are {place.kind}"] = place.kind not in (*WAVES, "learned", "none", "rotary", "buckets")
     mixed = {"rotary", "buckets"} & {place.kind for place in places} and places[0] != places[1]
-    foreign["its encoder and decoder count positions in ways that do not go together"] = bool(mixed)
+    foreign["its encoder and decoder use position schemes that cannot be combined"] = bool(mixed)
     return [reason for reason, applies in foreign.items() if applies]
 
 
 class Weights:
-    """A file of weights, each of which has to be used: what nobody asked for is named in an error."""
+    """A file of weights, each of which has to be used: an unused one is named in an error."""
 
     def __init__(self, path: Path) -> None:
         try:
             self._arrays = load_file(path)
         except SafetensorError as error:
-            raise storage.DamagedError(f"{path} cannot be read: {error}; get the folder anew") from error
+            raise storage.DamagedError(f"{path} cannot be read: {error}; download the folder again") from error
         self._path, self._used = path, set[str]()
 
     def __contains__(self, name: str) -> bool:
         return name in self._arrays
 
     def take(self, name: str) -> Array:
-        """One of them, in float32 whatever the file has."""
+        """One of them, converted to float32."""
         if name not in self._arrays:
-            raise storage.DamagedError(f"{self._path} has no {name}, which config.json asks for; get the folder anew")
+            raise storage.DamagedError(
+                f"{self._path} has no {name}, which config.json asks for; download the folder again"
+            )
         self._used.add(name)
         return self._arrays[name].astype(np.float32)
 
     def finish(self) -> None:
-        """Every weight must have found its place."""
+        """Every weight must have been used."""
         if left := sorted(self._arrays.keys() - self._used):
             raise storage.DamagedError(f"{self._path} has {', '.join(left[:3])}, which config.json does not ask for")
 
@@ -145,7 +153,7 @@ def describe(config: ModelConfig, weights: Weights) -> Any:
 
 
 def _stack(specs: ModuleType, config: ModelConfig, *, encoder: bool) -> dict[str, Any]:
-    """The choices that both stacks have, in the engine's words."""
+    """The settings of a stack, under the engine's names."""
     place = config.position if encoder else config.decoder_position or config.position
     chosen: dict[str, Any] = {
         "pre_norm": config.norm.place == "pre",
@@ -169,7 +177,7 @@ def _stack(specs: ModuleType, config: ModelConfig, *, encoder: bool) -> dict[str
 
 
 def _fill_stack(stack: Any, name: str, config: ModelConfig, place: PositionConfig, weights: Weights) -> None:
-    """An encoder or a decoder: table, places, norms and layers."""
+    """An encoder or a decoder: embeddings, positions, norms and layers."""
     table = stack.embeddings[0] if name == "encoder" else stack.embeddings
     table.weight = weights.take(_input_table(name, weights))
     stack.scale_embeddings = config.embedding.scale
@@ -180,7 +188,7 @@ def _fill_stack(stack: Any, name: str, config: ModelConfig, place: PositionConfi
     if config.norm.place == "pre":
         _fill_norm(stack.layer_norm, f"{name}.norm", config, weights)
     for number, layer in enumerate(stack.layer):
-        # A layer that stands at every place is stored once; the engine's own writer shares equal arrays again.
+        # A shared layer is stored once; the engine's own writer merges equal arrays again.
         path = f"{name}.layers.{0 if config.share_layers else number}"
         _fill_attention(layer.self_attention, f"{path}.self_attn", config, weights)
         if place.kind == "buckets":
@@ -193,7 +201,7 @@ def _fill_stack(stack: Any, name: str, config: ModelConfig, place: PositionConfi
 
 
 def _fill_attention(spec: Any, path: str, config: ModelConfig, weights: Weights) -> None:
-    """Queries, keys and values joined as the engine has them: all three, or, across, keys and values."""
+    """Queries, keys and values, joined as the engine stores them: all three, or keys and values in cross-attention."""
     joined = ("q", "k", "v"), ("q",), ("k", "v")
     groups = joined[:1] if len(spec.linear) == 2 else joined[1:]
     for linear, group in zip(spec.linear, groups, strict=False):
@@ -235,7 +243,7 @@ def _fill_norm(spec: Any, path: str, config: ModelConfig, weights: Weights) -> N
 
 
 def _residual(path: str, config: ModelConfig) -> str:
-    """Where the norm around a part of a layer is kept."""
+    """Where the norm of a sublayer is stored."""
     return f"{path}_residual.{'before' if config.norm.place == 'pre' else 'after'}"
 
 
@@ -250,7 +258,7 @@ def _output_table(weights: Weights) -> str:
 
 
 def _places(place: PositionConfig, name: str, config: ModelConfig, weights: Weights) -> Array:
-    """A vector for each place, added to the embeddings."""
+    """A vector for each position, added to the embeddings."""
     if place.kind == "learned":
         return weights.take(f"{name}.front.position.table.weight")[place.offset :]
     if place.kind == "none":
@@ -259,7 +267,7 @@ def _places(place: PositionConfig, name: str, config: ModelConfig, weights: Weig
 
 
 def _places_known(config: ModelConfig) -> dict[str, int | None]:
-    """How many places each side has vectors for; None where it does not count them."""
+    """How many positions each side has vectors for; None if its scheme has no limit."""
 
     def known(place: PositionConfig) -> int | None:
         return config.max_len if place.kind == "learned" else None if place.kind in ("rotary", "buckets") else PLACES
@@ -268,7 +276,7 @@ def _places_known(config: ModelConfig) -> dict[str, int | None]:
 
 
 def waves(place: PositionConfig, count: int, dim: int) -> Array:
-    """The table of a sinusoidal scheme; `model/positions.py` explains each, and a test holds the two together."""
+    """The table of a sinusoidal scheme; `model/positions.py` explains each, and a test compares the two."""
     half = np.arange(dim // 2, dtype=np.float64)
     exponent = half / max(dim // 2 - 1, 1) if place.kind == "tensor2tensor" else half * 2 / dim
     angles = (np.arange(count, dtype=np.float64) + place.offset)[:, None] * place.base**-exponent
@@ -278,14 +286,12 @@ def waves(place: PositionConfig, count: int, dim: int) -> Array:
     return np.concatenate((sines, cosines), axis=-1)
 
 
-def _name_tokens(
-    spec: Any, config: ModelConfig, source: Tokenizer, target: Tokenizer, markers: Mapping[str, Any] | None
-) -> None:
-    """Vocabularies as the engine wants them: a name for each row of the tables, and which of them are special."""
+def _name_tokens(spec: Any, config: ModelConfig, source: Tokenizer, target: Tokenizer, start_id: int) -> None:
+    """The vocabularies in the engine's form: a name for each row of the tables, and which of them are special."""
     spec.register_source_vocabulary(token_names(source, config.vocab_size))
     names = token_names(target, config.target_vocab_size or config.vocab_size)
     spec.register_target_vocabulary(names)
-    start = names[target.bos_id if markers is None else markers["start"]]
+    start = names[start_id]
     spec.config.bos_token = spec.config.decoder_start_token = start
     spec.config.eos_token = names[target.eos_id]
     spec.config.unk_token = names[target.special_ids.get("unk", target.eos_id)]
@@ -294,7 +300,7 @@ def _name_tokens(
 def token_names(tokenizer: Tokenizer, size: int) -> list[str]:
     """A distinct name for each id: its piece with visible spaces, because a shortlist separates names by spaces.
 
-    Rows of the table that no piece has, and pieces that would be called alike, are called by their number.
+    Rows without a piece, and pieces that would get the same name, are named by their number.
     """
     if tokenizer.vocab_size > size:
         raise ValueError(f"the vocabulary has {tokenizer.vocab_size} pieces, but the model only {size} rows for them")
@@ -312,7 +318,7 @@ def token_names(tokenizer: Tokenizer, size: int) -> list[str]:
 def _piece(tokenizer: Tokenizer, number: int) -> str:
     try:
         return tokenizer.piece(number)
-    except (KeyError, ValueError):  # a hole in the vocabulary, or a row behind its end
+    except (KeyError, ValueError):  # a gap in the vocabulary, or a row after its end
         return ""
 
 
@@ -326,7 +332,7 @@ def _specs() -> ModuleType:
 
 @contextmanager
 def _without_torch() -> Iterator[None]:
-    """Let a library that works with and without PyTorch believe that there is none.
+    """Import a library that works with and without PyTorch as if PyTorch were not installed.
 
     CTranslate2 imports it only to accept its tensors too. Ours are NumPy arrays, and the import would take longer than
     all the rest of the command. Where PyTorch is loaded already there is nothing to save.

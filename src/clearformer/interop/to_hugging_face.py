@@ -1,7 +1,7 @@
 """Our model folders for Hugging Face's library: `AutoModel….from_pretrained` opens what is written here.
 
-The table that an import reads is read backwards. Whether a model can be said in a family's words at all is decided by
-saying it and reading it back: what does not return is named, and nothing is written.
+The table of names that an import uses is used backwards. Whether a family can express a model is decided by writing its
+config.json and reading it back: what does not come back is named, and nothing is written.
 """
 
 import json
@@ -14,18 +14,19 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from clearformer.folder import bundle as bundles
-from clearformer.folder.bundle import Bundle, Markers
+from clearformer.folder.bundle import Bundle
+from clearformer.folder.preprocessing import Markers
 from clearformer.foundation import settings, storage
 from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.marian import as_marian
 from clearformer.interop.hf.model_types import FAMILIES
-from clearformer.interop.renaming import give, link
+from clearformer.interop.renaming import Shape, give, link, make
 from clearformer.model.config import ModelConfig
 from clearformer.model.weights import weights_of
 from clearformer.text.special import ROLES
 from clearformer.text.tokenizer import Tokenizer
 
-# Our family, their word for it, and how their classes begin.
+# Our family, their model type, and the prefix of their class names.
 WORDS = {
     "bert": ("bert", "Bert"),
     "roberta": ("roberta", "Roberta"),
@@ -51,7 +52,7 @@ def export(folder: Path, out: Path) -> None:
     config, weights = prepared(found)
     plain = describe(config, found)
     table = FAMILIES[plain["model_type"]].names(config)
-    tensors = give(link(table.rules, weights), weights)
+    tensors = give(link(table.rules, weights), weights) | make(table)
     with storage.new_folder(out) as aside:
         storage.write_json(aside / "config.json", plain)
         save_file(tensors, aside / "model.safetensors", metadata={"format": "pt"})
@@ -59,7 +60,7 @@ def export(folder: Path, out: Path) -> None:
 
 
 def prepared(found: Bundle) -> tuple[ModelConfig, dict[str, Tensor]]:
-    """Configuration and weights in the shape of the family that they will be; refuses what has none."""
+    """Configuration and weights as the target family has them; refuses a model that no family can express."""
     config, weights = found.config, weights_of(found.model)
     if config.family not in WORDS:
         raise ValueError(
@@ -108,7 +109,7 @@ def architecture(config: ModelConfig) -> str:
 def _refuse_what_is_lost(config: ModelConfig) -> None:
     family = FAMILIES[WORDS[config.family][0]]
     try:
-        plain = {"architectures": [architecture(config)], **family.write_config(config)}
+        plain = {"architectures": [architecture(config)], "pad_token_id": 0, **family.write_config(config)}
         plain["id2label"] = {str(number): str(number) for number in range(config.head.labels)}
         again = family.read_config(Keys(plain, tensors=_present(config)))
     except (KeyError, ValueError) as error:
@@ -120,15 +121,16 @@ def _refuse_what_is_lost(config: ModelConfig) -> None:
         raise ValueError(f"transformers' {WORDS[config.family][1]} cannot express {', '.join(lost)}")
 
 
-def _present(config: ModelConfig) -> list[str]:
-    """Tensors whose presence decides how a configuration is read."""
+def _present(config: ModelConfig) -> dict[str, Shape]:
+    """Tensors whose presence decides how a configuration is read; their shapes decide nothing."""
     names = ["final_logits_bias"] if config.head.bias else []
     names += ["pooler.dense.weight", "pooler.weight"] if config.head.pooler else []
-    return [*names, *(["lm_head.weight"] if config.embedding.tie in ("inputs", "none") else [])]
+    names += ["lm_head.weight"] if config.embedding.tie in ("inputs", "none") else []
+    return dict.fromkeys(names, ())
 
 
 def _essence(config: ModelConfig) -> dict[str, Any]:
-    """What decides the numbers that a model computes, by dotted key: nothing of training, and nothing left implicit."""
+    """What decides the result of a model, by dotted key: no training settings, and every default filled in."""
     heads = config.attention
     width = heads.head_dim or config.dim // heads.heads
     spelt = replace(
@@ -173,25 +175,25 @@ def _markers(found: Bundle) -> Markers | None:
 
 
 def _ids(found: Bundle) -> dict[str, Any]:
-    """The numbers of the special tokens, for config.json."""
+    """The ids of the special tokens, for config.json."""
     tokenizer = found.target_tokenizer or found.tokenizer
-    if tokenizer is None:  # theirs have defaults that lie outside a small vocabulary
+    if tokenizer is None:  # their defaults may lie outside a small vocabulary
         writes = found.config.shape == "encoder-decoder"
         return {"pad_token_id": 0} | ({"decoder_start_token_id": 0} if writes else {}) if _reads(found.config) else {}
     ids: dict[str, Any] = {f"{role}_token_id": tokenizer.special_ids.get(role) for role in ("pad", "bos", "eos")}
-    if found.config.family == "roberta":  # there the padding's number is part of the model, and already written
+    if found.config.family == "roberta":  # there the padding id is part of the model, and already written
         del ids["pad_token_id"]
     markers = _markers(found)
     return ids if markers is None else ids | {"decoder_start_token_id": markers.start}
 
 
 def _reads(config: ModelConfig) -> bool:
-    """Whether it reads or writes tokens and leaves their padding open."""
+    """Whether it has a vocabulary and its padding id is not part of the model."""
     return config.vocab_size > 0 and config.family != "roberta"
 
 
 def _write_texts(aside: Path, found: Bundle) -> None:
-    """The vocabulary, and how text is generated: with the ids that our own search never says forbidden too."""
+    """The vocabulary and the generation settings, which forbid the ids that our own search never produces."""
     if found.tokenizer is None:
         return
     target = found.target_tokenizer or found.tokenizer
@@ -226,7 +228,7 @@ def _write_texts(aside: Path, found: Bundle) -> None:
 
 
 def _write_tokenizer(path: Path, tokenizer: Tokenizer, markers: Markers | None) -> None:
-    """tokenizer.json; around a source stand the markers that the model was trained with."""
+    """tokenizer.json; it puts the markers around a source that the model was trained with."""
     tokenizer.save(path)
     if markers is None:
         return

@@ -1,11 +1,11 @@
-"""A model as ONNX graphs that other programs run: what reads the source, and one step of what writes.
+"""A model as ONNX graphs that other programs can run: the encoder, and one step of the decoder.
 
 encoder.onnx        source -> the keys and values that each decoder layer looks at, projected once
 decoder_step.onnx   one token, its position, the keys and values so far -> scores for the next, keys and values so far
 config.json         our description, and the names of the inputs and outputs
 
 A decoder alone has the second file only, an encoder alone the first, with its head's output. All lengths and the batch
-are open. The graphs are run before they are handed over, and have to say what the model says.
+size are dynamic. Before the folder is written, the graphs are run and have to agree with the model.
 """
 
 import copy
@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from clearformer.folder import bundle
-from clearformer.folder.description import load_tokenizers, read_description
+from clearformer.folder.description import open_folder
 from clearformer.foundation import storage
 from clearformer.model.attention import Attention, gather, share, split
 from clearformer.model.attention_context import Memory
@@ -32,8 +32,8 @@ TOLERANCE = 1e-4  # between the graphs and the model, in scores of size ten
 
 def export(folder: Path, out: Path) -> None:
     """Write a model folder's graphs, checked, whole or not at all."""
-    described = read_description(folder)
-    loaded = bundle.load(folder)
+    opened = open_folder(folder)
+    loaded = bundle.load(opened)
     check(loaded.config)
     graphs = list(_graphs(loaded.config, _readable(loaded.model)))
     with storage.new_folder(out) as aside:
@@ -41,12 +41,10 @@ def export(folder: Path, out: Path) -> None:
             graph.write(aside)
         _compare(loaded.config, loaded.model, aside)
         told = {graph.name: {"inputs": graph.inputs, "outputs": graph.outputs} for graph in graphs}
-        storage.write_json(aside / "config.json", described | {"onnx": {"opset": OPSET, "graphs": told}})
-        if loaded.tokenizer is not None:
-            source, target = load_tokenizers(folder)
-            source.save(aside / "tokenizer.json")
-            if loaded.target_tokenizer is not None:
-                target.save(aside / "target_tokenizer.json")
+        storage.write_json(
+            aside / "config.json", opened.description.plain() | {"onnx": {"opset": OPSET, "graphs": told}}
+        )
+        loaded.preprocessing.save_files(aside)
 
 
 def check(config: ModelConfig) -> None:
@@ -59,7 +57,7 @@ def check(config: ModelConfig) -> None:
         raise ValueError(f"a {config.family} is not exported to ONNX: it reads {config.front.kind}, not tokens")
     places = (config.position, config.decoder_position or config.position)
     if any(place.kind == "relative" for place in places):
-        raise ValueError(f"a {config.family} is not exported to ONNX: its positions are relative to what it remembers")
+        raise ValueError(f"a {config.family} is not exported to ONNX: its positions are relative to its memory")
     if config.norm.kind == "batch":
         raise ValueError(f"a {config.family} is not exported to ONNX: its norm depends on the batch")
 
@@ -68,7 +66,7 @@ def check(config: ModelConfig) -> None:
 
 
 class Graph:
-    """A module with an example of its inputs, and names for everything that goes in and out."""
+    """A module with an example of its inputs, and the names of its inputs and outputs."""
 
     def __init__(self, name: str, module: nn.Module, example: dict[str, Tensor], outputs: list[str]) -> None:
         self.name, self.module, self.example = name, module.eval(), example
@@ -78,7 +76,9 @@ class Graph:
         """Trace and save."""
         onnx = _onnx()
         with warnings.catch_warnings(), torch.inference_mode():
-            warnings.simplefilter("ignore")  # of shapes that become constants: the example is built so that none does
+            warnings.simplefilter(
+                "ignore"
+            )  # about shapes that become constants: the example is built so that none does
             torch.onnx.export(
                 self.module,
                 tuple(self.example.values()),
@@ -93,7 +93,7 @@ class Graph:
 
 
 def _axes(name: str) -> dict[int, str]:
-    """Which dimensions are open, by the kind of a value: its name up to the first dot."""
+    """Which dimensions are dynamic, by the kind of a value: its name up to the first dot."""
     kind = name.split(".")[0]
     return {
         "tokens": {0: "batch", 1: "source"},
@@ -163,7 +163,7 @@ class Reading(nn.Module):
 
 
 class Writing(nn.Module):
-    """One step of a decoder, with everything that it remembers going in and out."""
+    """One step of a decoder; its cache is an input and an output."""
 
     def __init__(self, model: Any, across: bool) -> None:
         super().__init__()
@@ -173,14 +173,14 @@ class Writing(nn.Module):
         count = 2 * len(self.decoder.layers)
         past, rest = remembered[:count], remembered[count:]
         cache = Handed(past, rest[1:])
-        # The states themselves are not needed any more: their keys and values are handed in.
+        # The states themselves are not needed: their keys and values are inputs.
         memory = Memory(rest[0][..., None].float(), rest[0]) if self.across else None
         states = self.decoder(token, memory, positions=position, cache=cache)
         return [self.head(states)[:, -1], *cache.present()]
 
 
 class Handed:
-    """A decoder's cache that was handed in as tensors."""
+    """A decoder's cache, given as tensors."""
 
     def __init__(self, past: tuple[Tensor, ...], across: tuple[Tensor, ...]) -> None:
         self.self_attn = [Appended(*pair) for pair in zip(past[::2], past[1::2], strict=True)]
@@ -188,7 +188,7 @@ class Handed:
         self.cross_attn = [FixedCache(pair) for pair in pairs] or [FixedCache() for _ in self.self_attn]
 
     def next_position(self) -> int:
-        return 0  # positions are handed in too
+        return 0  # positions are inputs, too
 
     def place(self, positions: Tensor, keep: Tensor | None) -> tuple[Tensor, Tensor | None]:
         """The keys stand at 0, 1, … up to the present token."""
@@ -200,7 +200,7 @@ class Handed:
 
 
 class Appended:
-    """Keys and values of one layer, with the new ones behind the old."""
+    """Keys and values of one layer; new ones are appended."""
 
     def __init__(self, keys: Tensor, values: Tensor) -> None:
         self.keys, self.values = keys, values
@@ -224,7 +224,7 @@ def _readable(model: nn.Module) -> nn.Module:
 
 
 class RootMeanSquare(nn.Module):
-    """x / √(mean of x² + eps), times a weight a feature: RMSNorm, for which older graphs have no word."""
+    """x / √(mean of x² + eps), times one weight per feature: RMSNorm, which older opsets lack."""
 
     def __init__(self, norm: nn.RMSNorm) -> None:
         super().__init__()
@@ -244,7 +244,7 @@ def attend(
     scale: float | None = None,
     dropout: float = 0.0,
 ) -> Tensor:
-    """As `model.attention.attend`, spelt without the short forms that a graph has no word for."""
+    """The same as `model.attention.attend`, without operations that ONNX lacks."""
     scores = q @ share(k, q.size(1)).transpose(-2, -1) * (q.size(-1) ** -0.5 if scale is None else scale)
     return gather(scores if bias is None else scores + bias, v, mask=mask, dropout=0.0)
 
@@ -254,7 +254,7 @@ def attend(
 
 @torch.inference_mode()
 def _compare(config: ModelConfig, model: Any, folder: Path) -> None:
-    """Run the graphs on other lengths than they were traced with, step by step, beside the model."""
+    """Run the graphs step by step on other lengths than they were traced with, and compare with the model."""
     generator = torch.Generator().manual_seed(0)
     tokens = torch.randint(0, config.vocab_size, (3, 7), generator=generator)
     keep = torch.arange(7) < torch.tensor([[7], [4], [1]])

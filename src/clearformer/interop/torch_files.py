@@ -1,7 +1,7 @@
 """Files that `torch.save` wrote (.bin, .pt), never opened in this process.
 
-Loading one with PyTorch's own function may run whatever its writer wanted. `unpickle.py`, a program of its own in a
-process that can do nothing else, takes the tensors out and writes them as safetensors, which hold numbers only.
+Loading one with PyTorch's own function may run any code. `unpickle.py`, a separate program in a process that can do
+nothing else, extracts the tensors and writes them as safetensors, which hold numbers only.
 """
 
 import shutil
@@ -11,17 +11,17 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from clearformer.interop.tensor_files import read_json
+from clearformer.interop.foreign_files import open_binary, read_json, size_of
 
 PROGRAM = Path(__file__).parent / "unpickle.py"
-_SECONDS = 60  # for a file of no size; larger ones have more
+_SECONDS = 60  # for a small file; larger ones get more
 
 
 def can_read(path: Path) -> bool:
     """Whether a file looks like one of PyTorch's: an archive, or an old file that begins with a protocol number."""
     if not path.is_file() or path.suffix not in (".bin", ".pt", ".pth", ".ckpt"):
         return False
-    with path.open("rb") as file:
+    with open_binary(path) as file:
         start = file.read(4)
     return start == b"PK\x03\x04" or start[:1] == b"\x80"
 
@@ -29,10 +29,7 @@ def can_read(path: Path) -> bool:
 def convert(source: Path, out: Path) -> None:
     """Write the tensors of a file, or of all files that an index names, as one safetensors file."""
     parts = _parts(source) if source.name.endswith(".index.json") else [source]
-    for part in parts:
-        if not part.is_file():
-            raise ValueError(f"{part} does not exist")
-    allowed = _SECONDS + sum(part.stat().st_size for part in parts) // (4 << 20)
+    allowed = _SECONDS + sum(map(size_of, parts)) // (4 << 20)
     with tempfile.TemporaryDirectory(prefix="clearformer-") as aside:
         made = Path(aside) / "model.safetensors"
         _run([str(made), *(str(part.resolve()) for part in parts)], source, allowed, aside)
@@ -65,7 +62,7 @@ def _run(arguments: Sequence[str], source: Path, seconds: int, folder: str) -> N
 def _parts(index: Path) -> list[Path]:
     placed = read_json(index).get("weight_map")
     if not isinstance(placed, dict) or not placed or not all(isinstance(file, str) for file in placed.values()):
-        raise ValueError(f"{index} has no weight_map from tensors to files; get it anew")
+        raise ValueError(f"{index} has no weight_map from tensors to files; download it again")
     files = sorted(set(placed.values()))
     for file in files:
         if file != Path(file).name or "\\" in file or "\0" in file or not file.endswith(".bin"):

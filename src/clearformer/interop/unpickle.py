@@ -1,18 +1,19 @@
-"""A program of its own: the tensors of a file that `torch.save` wrote, as safetensors. `torch_files` runs it.
+"""A separate program: the tensors of a file that `torch.save` wrote, as safetensors. `torch_files` runs it.
 
-Such a file is a little program for a stack machine, which may call any function by name. The machine below has no way
+Such a file is a small program for a stack machine, which may call any function by name. The machine below has no way
 to call anything: it knows dictionaries, lists, numbers, texts and the one shape in which a tensor is described, and
-stops at the first word beyond them. So that a mistake in it could do no harm either, it runs in a process that has
-first given up the network, other processes, and more memory, time and disk than a file of this size can need.
+stops at the first word beyond them. In case the machine has a mistake, it runs in a process that has first given up the
+network, other processes, and more memory, time and disk than a file of this size can need. It is one file, because it
+imports nothing but the standard library; what goes wrong is said in one sentence on standard error.
 
-    python -I untangle.py OUT FILE [FILE …]
-
-Only the standard library is used, and what goes wrong is said in one sentence on standard error.
+    python -I -S unpickle.py OUT FILE [FILE …]
 """
 
+import contextlib
 import io
 import itertools
 import json
+import math
 import mmap
 import os
 import pickletools
@@ -23,19 +24,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-# Storage classes of PyTorch: their word in safetensors, bytes a number, and how memoryview cuts them.
+# Storage classes of PyTorch: the type in safetensors, bytes per number, and the format for memoryview.
 KINDS = {
-    "FloatStorage": ("F32", 4, "I"),
-    "DoubleStorage": ("F64", 8, "Q"),
-    "HalfStorage": ("F16", 2, "H"),
-    "BFloat16Storage": ("BF16", 2, "H"),
-    "LongStorage": ("I64", 8, "Q"),
-    "IntStorage": ("I32", 4, "I"),
-    "ShortStorage": ("I16", 2, "H"),
-    "CharStorage": ("I8", 1, "B"),
-    "ByteStorage": ("U8", 1, "B"),
+    "FloatStorage": ("F32", 4, "I"), "DoubleStorage": ("F64", 8, "Q"), "HalfStorage": ("F16", 2, "H"),
+    "BFloat16Storage": ("BF16", 2, "H"), "LongStorage": ("I64", 8, "Q"), "IntStorage": ("I32", 4, "I"),
+    "ShortStorage": ("I16", 2, "H"), "CharStorage": ("I8", 1, "B"), "ByteStorage": ("U8", 1, "B"),
     "BoolStorage": ("BOOL", 1, "B"),
-}
+}  # fmt: skip
 MAGIC, PROTOCOL = 0x1950A86A20F9469CFC6C, 1001  # how files from before 2020 begin
 DEEPEST = 64  # lists in lists
 NESTED = ("state_dict", "model_state_dict", "model")  # where training scripts put the weights
@@ -69,7 +64,7 @@ class Tensor(NamedTuple):
     strides: tuple[int, ...]
 
 
-# ---- the machine ----------------------------------------------------------------------------------------------------
+Fetch = Callable[[Storage], memoryview]  # the numbers of a storage, from its file
 
 
 class Machine:
@@ -81,20 +76,18 @@ class Machine:
         self.memo: dict[int, Any] = {}
 
     def run(self, stream: BinaryIO) -> Any:
-        """What one description builds. The stream is left behind its last word."""
+        """What one pickle builds. The stream is left after its last instruction."""
         try:
             for operation, argument, _ in pickletools.genops(stream):
                 if operation.name == "STOP":
                     return self.stack.pop()
                 self.do(operation.name, argument)
-        except RefusedPickle:
-            raise
         except (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError, struct.error) as error:
             raise RefusedPickle(f"its description of the tensors is damaged ({str(error)[:100]})") from None
         raise RefusedPickle("its description of the tensors has no end")
 
     def do(self, name: str, argument: Any) -> None:
-        """One word of the description."""
+        """One instruction."""
         if name in PUSHED:
             self.stack.append(argument)
         elif name in CONSTANTS:
@@ -106,16 +99,23 @@ class Machine:
 
     def since_mark(self) -> list[Any]:
         place = self.marks.pop()
-        taken = self.stack[place:]
-        del self.stack[place:]
+        taken, self.stack[place:] = self.stack[place:], []
         return taken
 
+    def pair(self) -> list[Any]:
+        value, key = self.stack.pop(), self.stack.pop()
+        return [key, value]
+
+    def keep(self, place: int) -> None:
+        self.memo[place] = self.stack[-1]
+
+    def recall(self, place: int) -> None:
+        self.stack.append(self.memo[place])
+
     def tuple_of(self, count: int) -> None:
-        taken = tuple(self.stack[-count:])
-        if len(taken) != count:
+        if len(self.stack) < count:
             raise RefusedPickle("its description takes more than it has")
-        del self.stack[-count:]
-        self.stack.append(taken)
+        self.stack[-count:] = [tuple(self.stack[-count:])]
 
     def set_items(self, items: list[Any]) -> None:
         target = self.stack[-1]
@@ -131,9 +131,6 @@ class Machine:
         if not isinstance(target, list):
             raise RefusedPickle("it appends to something that is not a list")
         target.extend(items)
-
-    def name(self, module: str, word: str) -> None:
-        self.stack.append(Name(str(module), str(word)))
 
     def describe(self, _: Any) -> None:
         """Where a program would call a function, four descriptions are recognised, and everything else is refused."""
@@ -158,11 +155,11 @@ class Machine:
         if not isinstance(kind, Name) or kind.module != "torch" or kind.word not in KINDS:
             raise RefusedPickle(f"it has a storage of the unknown kind {getattr(kind, 'word', kind)!r}")
         if any(view) or not isinstance(count, int) or count < 0:
-            raise RefusedPickle("it has a storage that is a view of another, or of no sensible size")
+            raise RefusedPickle("it has a storage that is a view of another, or of an invalid size")
         self.stack.append(Storage(kind.word, str(key), count))
 
     def attributes(self, _: Any) -> None:
-        """State dictionaries carry a note on their version, which weights do not need."""
+        """State dictionaries carry their version, which weights do not need."""
         self.stack.pop()
         if not isinstance(self.stack[-1], dict):
             raise RefusedPickle("it changes the inside of an object")
@@ -173,18 +170,9 @@ PUSHED = {
     "BINUNICODE", "SHORT_BINUNICODE", "UNICODE",
 }  # fmt: skip
 CONSTANTS: dict[str, Callable[[], Any]] = {
-    "NONE": lambda: None,
-    "NEWTRUE": lambda: True,
-    "NEWFALSE": lambda: False,
-    "EMPTY_DICT": dict,
-    "EMPTY_LIST": list,
-    "EMPTY_TUPLE": tuple,
-}
-
-
-def _pair(machine: Machine) -> list[Any]:
-    value, key = machine.stack.pop(), machine.stack.pop()
-    return [key, value]
+    "NONE": lambda: None, "NEWTRUE": lambda: True, "NEWFALSE": lambda: False,
+    "EMPTY_DICT": dict, "EMPTY_LIST": list, "EMPTY_TUPLE": tuple,
+}  # fmt: skip
 
 
 ACTIONS: dict[str, Callable[[Machine, Any], Any]] = {
@@ -195,19 +183,15 @@ ACTIONS: dict[str, Callable[[Machine, Any], Any]] = {
     "TUPLE1": lambda m, _: m.tuple_of(1),
     "TUPLE2": lambda m, _: m.tuple_of(2),
     "TUPLE3": lambda m, _: m.tuple_of(3),
-    "SETITEM": lambda m, _: m.set_items(_pair(m)),
+    "SETITEM": lambda m, _: m.set_items(m.pair()),
     "SETITEMS": lambda m, _: m.set_items(m.since_mark()),
     "APPEND": lambda m, _: m.append([m.stack.pop()]),
     "APPENDS": lambda m, _: m.append(m.since_mark()),
-    "BINPUT": lambda m, place: m.memo.__setitem__(place, m.stack[-1]),
-    "LONG_BINPUT": lambda m, place: m.memo.__setitem__(place, m.stack[-1]),
-    "PUT": lambda m, place: m.memo.__setitem__(place, m.stack[-1]),
-    "MEMOIZE": lambda m, _: m.memo.__setitem__(len(m.memo), m.stack[-1]),
-    "BINGET": lambda m, place: m.stack.append(m.memo[place]),
-    "LONG_BINGET": lambda m, place: m.stack.append(m.memo[place]),
-    "GET": lambda m, place: m.stack.append(m.memo[place]),
-    "GLOBAL": lambda m, both: m.name(*both.split(" ", 1)),
-    "STACK_GLOBAL": lambda m, _: m.name(*_pair(m)),
+    **dict.fromkeys(("BINPUT", "LONG_BINPUT", "PUT"), Machine.keep),
+    "MEMOIZE": lambda m, _: m.keep(len(m.memo)),
+    **dict.fromkeys(("BINGET", "LONG_BINGET", "GET"), Machine.recall),
+    "GLOBAL": lambda m, both: m.stack.append(Name(*both.split(" ", 1))),
+    "STACK_GLOBAL": lambda m, _: m.stack.append(Name(*map(str, m.pair()))),
     "REDUCE": Machine.describe,
     "BINPERSID": Machine.storage,
     "BUILD": Machine.attributes,
@@ -216,12 +200,10 @@ ACTIONS: dict[str, Callable[[Machine, Any], Any]] = {
 
 def tensor(storage: Any, offset: Any, shape: Any, strides: Any, *_: Any) -> Tensor:
     """A tensor, if every place that it covers lies within its storage."""
-    sizes = (*shape, *strides) if isinstance(shape, tuple) and isinstance(strides, tuple) else None
-    sensible = sizes is not None and len(shape) == len(strides) <= 8
+    sensible = isinstance(shape, tuple) and isinstance(strides, tuple) and len(shape) == len(strides) <= 8
     if not isinstance(storage, Storage) or not sensible or not isinstance(offset, int):
         raise RefusedPickle("it describes a tensor in a way that is not known")
-    assert sizes is not None
-    if offset < 0 or any(not isinstance(size, int) or isinstance(size, bool) or size < 0 for size in sizes):
+    if offset < 0 or any(type(size) is not int or size < 0 for size in (*shape, *strides)):
         raise RefusedPickle("it has a tensor with negative sizes or steps")
     last = offset + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
     if 0 not in shape and last >= storage.length:
@@ -229,27 +211,15 @@ def tensor(storage: Any, offset: Any, shape: Any, strides: Any, *_: Any) -> Tens
     return Tensor(storage, offset, shape, strides)
 
 
-# ---- the files ------------------------------------------------------------------------------------------------------
-
-Fetch = Callable[[Storage], memoryview]
-
-
-def open_file(path: Path) -> tuple[Any, Fetch]:
-    """What a file describes, and a way to the numbers of a storage."""
-    with path.open("rb") as file:
-        start = file.read(4)
-    return _zipped(path) if start == b"PK\x03\x04" else _plain(path)
-
-
 def _zipped(path: Path) -> tuple[Any, Fetch]:
-    """Since 2020: an archive with the description and a member a storage, none of them compressed."""
+    """Since 2020: an archive with the pickle and one member per storage, none of them compressed."""
     try:
         archive = zipfile.ZipFile(path)
         members = {member.filename: member for member in archive.infolist()}
     except (zipfile.BadZipFile, ValueError, OverflowError, NotImplementedError) as error:
         raise RefusedPickle(f"it is not a whole archive ({error})") from None
     if sum(member.file_size for member in members.values()) > path.stat().st_size:
-        raise RefusedPickle("it unfolds to more than its own size, which weights do not")
+        raise RefusedPickle("it decompresses to more than its own size, which weights never do")
     if any(member.compress_type != zipfile.ZIP_STORED for member in members.values()):
         raise RefusedPickle("it is compressed, which PyTorch never does")
     described = [name for name in members if name.count("/") == 1 and name.endswith("/data.pkl")]
@@ -266,20 +236,19 @@ def _zipped(path: Path) -> tuple[Any, Fetch]:
             raise RefusedPickle(f"{name} in it is damaged ({error})") from None
 
     if f"{root}byteorder" in members and read(f"{root}byteorder") != b"little":
-        raise RefusedPickle("its numbers were written by another kind of computer")
+        raise RefusedPickle("its numbers are big-endian, which is not supported")
     found = Machine().run(io.BytesIO(read(described[0])))
     return found, lambda storage: _numbers(storage, memoryview(read(f"{root}data/{storage.key}")))
 
 
 def _plain(path: Path) -> tuple[Any, Fetch]:
-    """Before 2020: a few descriptions one after another, then every storage with its length in front."""
+    """Before 2020: several pickles one after another, then every storage, preceded by its length."""
     with path.open("rb") as file:
         if os.fstat(file.fileno()).st_size == 0:
             raise RefusedPickle("it is empty")
-        begins = (Machine().run(file), Machine().run(file))
-        if begins != (MAGIC, PROTOCOL):
+        if (Machine().run(file), Machine().run(file)) != (MAGIC, PROTOCOL):
             raise RefusedPickle("it is not a file of tensors")
-        Machine().run(file)  # a note on the machine that wrote it
+        Machine().run(file)  # facts about the machine that wrote it
         found, keys = Machine().run(file), Machine().run(file)
         if not isinstance(keys, list):
             raise RefusedPickle("it has no list of its storages")
@@ -314,9 +283,6 @@ def _numbers(storage: Storage, raw: memoryview) -> memoryview:
     return raw if code == "B" else raw.cast(code)  # type: ignore[call-overload]
 
 
-# ---- out ------------------------------------------------------------------------------------------------------------
-
-
 def state_of(found: Any) -> dict[str, Tensor]:
     """The weights by name, also where a training script has put them beside other things."""
     if not isinstance(found, dict):
@@ -341,13 +307,10 @@ def _tensors(found: Any, depth: int = 0) -> Iterator[Tensor]:
 
 def write(out: Path, tensors: dict[str, tuple[Tensor, Fetch]]) -> None:
     """The safetensors format: the length of a table, the table, and the numbers of one tensor after another."""
-    table: dict[str, Any] = {}
-    place = 0
+    table, place = dict[str, Any](), 0
     for name, (one, _) in tensors.items():
         word, each, _ = KINDS[one.storage.kind]
-        size = each
-        for length in one.shape:
-            size *= length
+        size = each * math.prod(one.shape)
         table[name] = {"dtype": word, "shape": list(one.shape), "data_offsets": [place, place + size]}
         place += size
     header = json.dumps(table, ensure_ascii=False).encode("utf-8")
@@ -363,51 +326,36 @@ def rows(one: Tensor, numbers: memoryview) -> Iterator[bytes]:
     """The numbers in the order of the shape, whatever order the storage has them in."""
     if 0 in one.shape:
         return
-    expected = list(itertools.accumulate(one.shape[:0:-1], lambda a, b: a * b, initial=1))[::-1] if one.shape else []
-    if list(one.strides) == expected:
-        count = expected[0] * one.shape[0] if one.shape else 1
-        yield numbers[one.offset : one.offset + count].tobytes()
+    if list(one.strides) == [math.prod(one.shape[place + 1 :]) for place in range(len(one.shape))]:
+        yield numbers[one.offset : one.offset + math.prod(one.shape)].tobytes()
         return
     *outer, last = one.shape
     *steps, step = one.strides
     for index in itertools.product(*map(range, outer)):
         begin = one.offset + sum(at * stride for at, stride in zip(index, steps, strict=True))
-        if step == 0:
-            yield numbers[begin : begin + 1].tobytes() * last
-        else:
-            yield numbers[begin : begin + (last - 1) * step + 1 : step].tobytes()
-
-
-# ---- what this process gives up -------------------------------------------------------------------------------------
+        end = begin + (last - 1) * step + 1
+        yield numbers[begin:end:step].tobytes() if step else numbers[begin:end].tobytes() * last
 
 
 def give_up(size: int) -> None:
-    """Bound memory, time and disk by the size of the file, and lock what a converter has no use for."""
-    try:
+    """Limit memory, time and disk by the size of the file, and block what a converter does not need."""
+    with contextlib.suppress(ImportError):  # Windows has no such limits; the machine above calls nothing there either
         import resource
-    except ImportError:  # not on this system; the machine above still calls nothing
-        pass
-    else:
+
         limits = {
-            resource.RLIMIT_AS: 3 * size + (256 << 20),
-            resource.RLIMIT_CPU: 30 + size // (10 << 20),
-            resource.RLIMIT_FSIZE: 2 * size + (16 << 20),
-            resource.RLIMIT_CORE: 0,
+            "AS": 3 * size + (256 << 20),
+            "CPU": 30 + size // (10 << 20),
+            "FSIZE": 2 * size + (16 << 20),
+            "CORE": 0,
         }
         for kind, most in limits.items():
-            resource.setrlimit(kind, (most, most))
-    _leave_the_network()
-    sys.addaudithook(_refuse_actions)
-
-
-def _leave_the_network() -> None:
-    """On Linux, go where there is none. Where that is not allowed, `_refuse_actions` remains."""
-    try:
+            resource.setrlimit(getattr(resource, f"RLIMIT_{kind}"), (most, most))
+    # On Linux, leave the network. Where that is not allowed or not possible, `_refuse_actions` remains.
+    with contextlib.suppress(OSError, AttributeError, ImportError):
         import ctypes
 
-        ctypes.CDLL(None).unshare(0x10000000 | 0x40000000)  # a user and a network of one's own
-    except (OSError, AttributeError, ImportError):
-        pass
+        ctypes.CDLL(None).unshare(0x10000000 | 0x40000000)  # new user and network namespaces
+    sys.addaudithook(_refuse_actions)
 
 
 def _refuse_actions(event: str, arguments: tuple[Any, ...]) -> None:
@@ -422,14 +370,13 @@ def main(arguments: list[str]) -> int:
     give_up(sum(path.stat().st_size for path in sources))
     try:
         write(out, collect(sources))
+        return 0
     except RefusedPickle as error:
         sentence = str(error)
     except (MemoryError, RecursionError):
         sentence = "it takes more memory than a file of its size can need"
     except OSError as error:
         sentence = f"it cannot be converted ({error.strerror or error})"
-    else:
-        return 0
     sys.stderr.write(sentence + "\n")
     return 1
 
@@ -438,7 +385,9 @@ def collect(sources: list[Path]) -> dict[str, tuple[Tensor, Fetch]]:
     """The tensors of all files together."""
     found: dict[str, tuple[Tensor, Fetch]] = {}
     for path in sources:
-        content, fetch = open_file(path)
+        with path.open("rb") as file:
+            zipped = file.read(4) == b"PK\x03\x04"
+        content, fetch = _zipped(path) if zipped else _plain(path)
         state = state_of(content)
         if twice := sorted(state.keys() & found.keys()):
             raise RefusedPickle(f"{twice[0]} is in it and in another part")

@@ -1,11 +1,10 @@
 """The vocabulary of a published folder as one of our tokenizers, with exactly the ids that its model expects.
 
-Whatever the folder has is taken in this order: tokenizer.json, SentencePiece models, vocab.txt, vocab.json with
-merges.txt. A vocabulary that cannot be reproduced exactly is left out, and the report says why. Where a folder lists
-whole tokens and keeps to itself how a text is cut into them, the caller may say it (`split`).
+The first of these that the folder has is used: tokenizer.json, SentencePiece models, vocab.txt, vocab.json with
+merges.txt. A vocabulary that cannot be reproduced exactly is not used, and the notes say why. Where a folder lists
+whole tokens but does not say how a text is split into them, the caller may say it (`split`).
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,51 +13,25 @@ from typing import Any
 import tokenizers
 from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, processors
 
-from clearformer.folder.bundle import Markers
+from clearformer.folder.preprocessing import Markers
 from clearformer.interop import sentencepiece
-from clearformer.interop.split_patterns import check_patterns, danger
-from clearformer.interop.tensor_files import read_json
+from clearformer.interop.foreign_files import first_line, read_json, read_text
+from clearformer.interop.special_pieces import special_pieces
+from clearformer.interop.split_patterns import danger
+from clearformer.interop.tokenizer_files import from_definition
 from clearformer.model.config import ModelConfig
-from clearformer.text.special import ROLES, SpecialTokens
+from clearformer.text.special import SpecialTokens
 from clearformer.text.tokenizer import Kind, Tokenizer
 
-KINDS: dict[str, Kind] = {"BPE": "bpe", "WordPiece": "wordpiece", "Unigram": "unigram", "WordLevel": "character"}
 PIECE_FILES = ("spiece.model", "sentencepiece.bpe.model", "tokenizer.model")
 
-# What each role is spelt like in families whose old folders do not say.
-SPELT: dict[str, dict[str, str]] = {
-    "bert": {"pad": "[PAD]", "unk": "[UNK]", "cls": "[CLS]", "sep": "[SEP]", "mask": "[MASK]"},
-    "gpt2": {"bos": "<|endoftext|>", "eos": "<|endoftext|>", "unk": "<|endoftext|>"},
-    "roberta": {
-        "bos": "<s>",
-        "eos": "</s>",
-        "pad": "<pad>",
-        "unk": "<unk>",
-        "cls": "<s>",
-        "sep": "</s>",
-        "mask": "<mask>",
-    },
-    "t5": {"pad": "<pad>", "bos": "<pad>", "eos": "</s>", "unk": "<unk>"},  # its decoder begins with padding
-    "albert": {
-        "bos": "[CLS]",
-        "eos": "[SEP]",
-        "pad": "<pad>",
-        "unk": "<unk>",
-        "cls": "[CLS]",
-        "sep": "[SEP]",
-        "mask": "[MASK]",
-    },
-    "llama": {"bos": "<s>", "eos": "</s>", "unk": "<unk>"},
-    "marian": {"pad": "<pad>", "bos": "<pad>", "eos": "</s>", "unk": "<unk>"},  # and so does Marian's
-}
-SPELT |= {"distilbert": SPELT["bert"], "bart": SPELT["roberta"], "whisper": SPELT["gpt2"]}
 _PREFIX_SPACE = ("roberta", "bart")
 _MOST_MERGES = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Texts:
-    """How a model reads and writes text; nothing where it does neither."""
+    """How a model reads and writes text; empty if it does neither."""
 
     source: Tokenizer | None = None
     target: Tokenizer | None = None
@@ -67,7 +40,7 @@ class Texts:
 
 
 def read(folder: Path, plain: Mapping[str, Any], config: ModelConfig, *, split: str | None = None) -> Texts:
-    """The tokenizers of a folder, and which ids stand around a text. split: a pattern that finds vocab.txt's tokens."""
+    """The tokenizers of a folder, and the ids around a text. split: a pattern that finds the tokens of vocab.txt."""
     if config.front.kind == "patches":
         return Texts()
     facts = _facts(folder)
@@ -100,22 +73,8 @@ def _find(
     if (folder / "vocab.json").is_file() and (folder / "merges.txt").is_file():
         return _byte_level(folder, family, facts), None, ()
     if (folder / "vocab.txt").is_file():
-        return None, None, (f"vocab.txt is left out: the folder does not tell how {family} cuts text for it (--split)",)
-    return None, None, ("the folder has no vocabulary, so the model reads ids and not text",)
-
-
-def from_definition(path: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer:
-    """A tokenizer.json of the `tokenizers` library, checked before anything is built from it."""
-    definition = read_json(path)
-    try:
-        kind = KINDS[_model_type(definition)]
-        check_patterns(definition)
-        # What a batch is cut and filled to is the caller's choice and no property of the vocabulary.
-        definition["truncation"] = definition["padding"] = None
-        engine = _engine(json.dumps(definition, ensure_ascii=False))
-        return Tokenizer.from_engine(engine, kind=kind, special=_special(engine, family, facts), special_in_text=True)
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} cannot be used: {_reason(error)}") from None
+        return None, None, (f"vocab.txt is not used: the folder does not say how {family} splits text (--split)",)
+    return None, None, ("the folder has no vocabulary, so the model reads ids, not text",)
 
 
 def _target(folder: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer | None:
@@ -124,31 +83,11 @@ def _target(folder: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer | 
     return from_definition(path, family, facts) if path.is_file() else None
 
 
-def _model_type(definition: Mapping[str, Any]) -> str:
-    model = definition.get("model")
-    if not isinstance(model, Mapping) or not isinstance(model.get("vocab"), Mapping | list):
-        raise ValueError("it has no model with a vocabulary")
-    found = model.get("type") or ("BPE" if "merges" in model else "WordPiece")
-    if found not in KINDS:
-        raise ValueError(f"its model is of the unknown type {found!r}")
-    return str(found)
-
-
-def _engine(definition: str) -> tokenizers.Tokenizer:
-    """The library's tokenizer. A file that makes it stop short is one that cannot be used."""
-    try:
-        return tokenizers.Tokenizer.from_str(definition)
-    except BaseException as error:  # the library's own panics are not exceptions of the usual kind
-        if isinstance(error, KeyboardInterrupt | SystemExit | MemoryError):
-            raise
-        raise ValueError(f"the tokenizers library does not take it ({_reason(error)})") from None
-
-
 def _wordpiece(folder: Path, facts: Mapping[str, Any]) -> Tokenizer:
-    """BERT's vocab.txt: one piece a line, the line's number is the id."""
+    """BERT's vocab.txt: one piece per line, and the line number is the id."""
     path = folder / "vocab.txt"
     vocabulary: dict[str, int] = {}
-    for number, line in enumerate(_text(path).removesuffix("\n").split("\n")):
+    for number, line in enumerate(read_text(path).removesuffix("\n").split("\n")):
         vocabulary.setdefault(line.rstrip("\r"), number)
     lower = _flag(facts, "do_lower_case", True)
     accents = facts.get("strip_accents")
@@ -164,7 +103,7 @@ def _wordpiece(folder: Path, facts: Mapping[str, Any]) -> Tokenizer:
     )
     engine.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     engine.decoder = decoders.WordPiece(prefix="##")
-    special = _special(engine, "bert", facts)
+    special = special_pieces(engine, "bert", facts)
     if special.cls is None or special.sep is None:
         raise ValueError(f"{path} has no line for [CLS] or [SEP]; it is not a BERT vocabulary")
     return _finish(engine, "wordpiece", special, first=special.cls, last=special.sep, facts=facts)
@@ -176,18 +115,18 @@ def _whole_tokens(folder: Path, split: str, facts: Mapping[str, Any]) -> Tokeniz
     if not path.is_file():
         raise ValueError(f"{path} does not exist, and a pattern alone is no vocabulary; leave --split out")
     if (reason := danger(split)) is not None:
-        raise ValueError(f"the pattern {split[:60]!r} {reason}, so that a text could take forever; refused")
-    lines = [line.rstrip("\r") for line in _text(path).removesuffix("\n").split("\n")]
+        raise ValueError(f"the pattern {split[:60]!r} {reason}, so a text could take forever; refused")
+    lines = [line.rstrip("\r") for line in read_text(path).removesuffix("\n").split("\n")]
     vocabulary = {line: number for number, line in reversed(list(enumerate(lines)))}
     if "[UNK]" not in vocabulary:
-        raise ValueError(f"{path} has no line for [UNK], so a token that it lacks would have no number")
+        raise ValueError(f"{path} has no line for [UNK], so a token that is not listed would have no id")
     engine = tokenizers.Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
     try:
         engine.pre_tokenizer = pre_tokenizers.Split(tokenizers.Regex(split), behavior="isolated")
     except Exception as error:
-        raise ValueError(f"{split!r} is not a pattern: {_reason(error)}") from None
+        raise ValueError(f"{split!r} is not a pattern: {first_line(error)}") from None
     engine.decoder = decoders.Fuse()
-    special = _special(engine, "bert", facts)
+    special = special_pieces(engine, "bert", facts)
     return _finish(engine, "character", special, first=special.cls, last=special.sep, facts=facts)
 
 
@@ -199,7 +138,7 @@ def _byte_level(folder: Path, family: str, facts: Mapping[str, Any]) -> Tokenize
     space = _flag(facts, "add_prefix_space", False)
     engine.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=space)
     engine.decoder = decoders.ByteLevel()
-    special = _special(engine, family, facts)
+    special = special_pieces(engine, family, facts)
     if family in _PREFIX_SPACE and special.cls and special.sep:
         engine.post_processor = processors.RobertaProcessing(
             (special.sep, _id(engine, special.sep)),
@@ -211,9 +150,9 @@ def _byte_level(folder: Path, family: str, facts: Mapping[str, Any]) -> Tokenize
 
 
 def _pieces(path: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer:
-    """A SentencePiece model on its own: T5, ALBERT, Llama. XLM-R and mBART shift its ids, which is not done here."""
+    """A SentencePiece model on its own: T5, ALBERT, Llama. XLM-R and mBART shift its ids, which is not supported."""
     if family not in ("t5", "albert", "llama"):
-        raise ValueError(f"{path}: {family} numbers its pieces otherwise than the file does; give it a tokenizer.json")
+        raise ValueError(f"{path}: {family} assigns other ids to its pieces than the file does; add a tokenizer.json")
     proto = sentencepiece.read_proto(path)
     engine = sentencepiece.unigram_or_bpe(proto)
     if family == "albert":
@@ -225,7 +164,7 @@ def _pieces(path: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer:
         engine.add_special_tokens(
             [AddedToken(f"<extra_id_{number}>", normalized=False) for number in reversed(range(extra))]
         )
-    special = _special(engine, family, facts)
+    special = special_pieces(engine, family, facts)
     first = {"albert": special.cls, "llama": special.bos}.get(family)
     last = {"albert": special.sep, "t5": special.eos}.get(family)
     kind: Kind = "unigram" if proto.algorithm == 1 else "bpe"
@@ -233,7 +172,7 @@ def _pieces(path: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer:
 
 
 def _albert_preparation(after: Any, facts: Mapping[str, Any]) -> normalizers.Normalizer:
-    """ALBERT straightens quotes, drops accents and capitals before the model file's own preparation."""
+    """ALBERT normalises quotes, accents and capitals before the model file's own normalisation."""
     steps: list[normalizers.Normalizer] = [normalizers.Replace("``", '"'), normalizers.Replace("''", '"')]
     if not _flag(facts, "keep_accents", False):
         steps += [normalizers.NFKD(), normalizers.StripAccents()]
@@ -243,29 +182,31 @@ def _albert_preparation(after: Any, facts: Mapping[str, Any]) -> normalizers.Nor
 
 
 def _marian(folder: Path, facts: Mapping[str, Any]) -> tuple[Tokenizer, Tokenizer, tuple[str, ...]]:
-    """Marian: each side cuts with a model of its own, and vocab.json numbers the pieces of both."""
+    """Marian: each side has its own SentencePiece model, and vocab.json has the ids of both."""
     if _flag(facts, "separate_vocabs", False):
-        raise ValueError(f"{folder}: separate_vocabs gives each side its own numbers, which is not read here")
+        raise ValueError(f"{folder}: separate_vocabs gives each side its own ids, which is not supported")
     ids = _numbered(folder / "vocab.json")
     sides, notes = [], []
     for name in ("source.spm", "target.spm"):
         if not (folder / name).is_file():
-            raise ValueError(f"{folder / name} is missing; Marian needs a model for each side")
+            raise ValueError(f"{folder / name} is missing; Marian needs one model per side")
         proto = sentencepiece.read_proto(folder / name)
         if proto.algorithm != 1:
             raise ValueError(f"{folder / name} is not a unigram model, which Marian's are")
         lacking = sum(piece.text not in ids for piece in proto.pieces if piece.kind == 1)
         if lacking:
-            notes.append(f"{lacking} pieces of {name} are not in vocab.json; text with them is cut into smaller pieces")
+            notes.append(
+                f"{lacking} pieces of {name} are not in vocab.json; text with them is split into smaller pieces"
+            )
         try:
             engine = sentencepiece.unigram_or_bpe(proto, ids)
         except ValueError as error:
             raise ValueError(f"{folder}: {error}") from None
         codes = [piece for piece in ids if piece.startswith(">>") and piece.endswith("<<")]
         engine.add_special_tokens([AddedToken(code, normalized=False) for code in codes])
-        special = _special(engine, "marian", facts)
+        special = special_pieces(engine, "marian", facts)
         sides.append(_finish(engine, "unigram", special, last=special.eos, facts=facts))
-    notes.append("punctuation is not rewritten first, as the published program does where sacremoses is installed")
+    notes.append("punctuation is not normalised first, as the published program does where sacremoses is installed")
     return sides[0], sides[1], tuple(notes)
 
 
@@ -296,17 +237,6 @@ def _finish(
     return Tokenizer.from_engine(engine, kind=kind, special=special, special_in_text=True)
 
 
-def _special(engine: tokenizers.Tokenizer, family: str, facts: Mapping[str, Any]) -> SpecialTokens:
-    """How each role is spelt: as the folder says, or as the family has it; a role without a piece is left out."""
-    spelt: dict[str, str] = {}
-    for role in ROLES:
-        value = facts.get(f"{role}_token", SPELT.get(family, {}).get(role))
-        text = value.get("content") if isinstance(value, Mapping) else value
-        if isinstance(text, str) and engine.token_to_id(text) is not None:
-            spelt[role] = text
-    return SpecialTokens(**spelt)
-
-
 def _facts(folder: Path) -> dict[str, Any]:
     """tokenizer_config.json and special_tokens_map.json together, where they exist."""
     facts: dict[str, Any] = {}
@@ -315,13 +245,13 @@ def _facts(folder: Path) -> dict[str, Any]:
             facts |= {key: value for key, value in read_json(folder / name).items() if value is not None}
     if facts.get("auto_map"):
         raise ValueError(
-            f"{folder / 'tokenizer_config.json'}: auto_map asks for code of its own, and an import never runs any"
+            f"{folder / 'tokenizer_config.json'}: auto_map asks to run its own code, and an import never runs any"
         )
     return facts
 
 
 def _markers(folder: Path, plain: Mapping[str, Any], source: Tokenizer, config: ModelConfig) -> Markers | None:
-    """What stands around a source and in front of a target, from the vocabulary and the generation settings."""
+    """The ids around a source and before a target, from the vocabulary and the generation settings."""
     settings = dict(plain)
     if (folder / "generation_config.json").is_file():
         settings |= {
@@ -342,7 +272,7 @@ def _markers(folder: Path, plain: Mapping[str, Any], source: Tokenizer, config: 
 
 
 def surroundings(tokenizer: Tokenizer) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The ids that a tokenizer puts before and behind a text."""
+    """The ids that a tokenizer puts before and after a text."""
     inner = tokenizer.encode("a", add_special=False).ids
     outer = tokenizer.encode("a").ids
     for start in range(len(outer) - len(inner) + 1):
@@ -371,7 +301,7 @@ def _numbered(path: Path) -> dict[str, int]:
 
 def _merges(path: Path, vocabulary: Mapping[str, int]) -> list[tuple[str, str]]:
     merges = []
-    for number, line in enumerate(_text(path).split("\n"), start=1):
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
         if not line.strip() or line.startswith("#version"):
             continue
         left, _, right = line.rstrip("\r").partition(" ")
@@ -381,15 +311,6 @@ def _merges(path: Path, vocabulary: Mapping[str, int]) -> list[tuple[str, str]]:
         if len(merges) > _MOST_MERGES:
             raise ValueError(f"{path} has more than {_MOST_MERGES:,} lines; refused")
     return merges
-
-
-def _text(path: Path) -> str:
-    if path.stat().st_size > 64 << 20:
-        raise ValueError(f"{path} has {path.stat().st_size:,} bytes, more than a vocabulary needs; refused")
-    try:
-        return path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8 at byte {error.start}; get it anew") from None
 
 
 def _id(engine: tokenizers.Tokenizer, piece: str) -> int:
@@ -402,7 +323,3 @@ def _id(engine: tokenizers.Tokenizer, piece: str) -> int:
 def _flag(facts: Mapping[str, Any], key: str, default: bool) -> bool:
     value = facts.get(key, default)
     return value if isinstance(value, bool) else default
-
-
-def _reason(error: BaseException) -> str:
-    return str(error).splitlines()[0][:200] if str(error) else type(error).__name__

@@ -54,8 +54,8 @@ def attend(
 ) -> Tensor:
     """softmax(q·kᵀ/√K)·v, as the paper writes it (Vaswani et al., 2017, eq. 1).
 
-    q: B H T K; k: B G S K; v: B G S Kv; mask: boolean, True = may look, and bias: floats, broadcast to B H T S. A row
-    that may look nowhere gathers nothing: zeros.
+    q: B H T K; k: B G S K; v: B G S Kv; mask: boolean, True = may look, and bias: floats, broadcast to B H T S. A query
+    that may look nowhere gathers zeros.
     """
     scores = q @ share(k, q.size(1)).mT  # B H T S
     scaled = scores * (1 / math.sqrt(q.size(-1)) if scale is None else scale)
@@ -74,8 +74,8 @@ def gather(scores: Tensor, v: Tensor, *, mask: Tensor | None, dropout: float, no
         masked, weights = scores, scores.softmax(dim=-1)
     else:
         masks.check(mask)
-        masked = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)  # finite: an empty row stays a number
-        weights = masked.softmax(dim=-1).masked_fill(~mask, 0.0)  # and then becomes zeros
+        masked = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)  # finite, so that an empty row gives numbers
+        weights = masked.softmax(dim=-1).masked_fill(~mask, 0.0)  # which then become zeros
     if notes:
         notes("masked", masked)
         notes("weights", weights)
@@ -92,12 +92,12 @@ def attend_fused(
     scale: float | None = None,
     dropout: float = 0.0,
 ) -> Tensor:
-    """The same as `attend`, by whatever is fastest: mostly PyTorch's kernel, which never stores the weights."""
+    """The same as `attend`, by the fastest way: mostly PyTorch's kernel, which never stores the weights."""
     if mask is not None:
         masks.check(mask)  # the kernel would take floats for a bias
     if q.device.type == "cpu" and (q.size(2) == 1 or dropout):
-        # A single query is no faster there, and each thread's scratch memory lies differently: a row's last bits would
-        # depend on its place in the batch. And there is no fused kernel that drops weights.
+        # For a single query the kernel is no faster, and its scratch memory has another layout on each thread: a row's
+        # last bits would depend on its place in the batch. And no fused kernel on the CPU drops weights.
         return attend(q, k, v, mask=mask, bias=bias, scale=scale, dropout=dropout)
     if bias is None and short_attention.suits(q, k):
         return short_attention.attend_short(q, k, v, mask=mask, scale=scale)
@@ -112,7 +112,7 @@ class Additive(nn.Module):
     """Bahdanau's scorer: a small network compares query and key, wᵀ·tanh(q + k) after their projections
     (Bahdanau et al., 2015, A.1.2).
 
-    It costs a tanh for each pair and feature where the dot product is one matrix product; `scale` has no use here.
+    It costs a tanh for each pair and feature where the dot product is one matrix product; `scale` is not used.
     """
 
     def __init__(self, head_dim: int) -> None:
@@ -155,7 +155,7 @@ class Heads:
 
     @classmethod
     def of(cls, dim: int, count: int, *, kv_count: int | None = None, head_dim: int | None = None) -> "Heads":
-        """The usual division: dim/heads features a head, as many key/value heads as query heads."""
+        """The usual division: dim/heads features per head, as many key/value heads as query heads."""
         if count < 1:
             raise ValueError(f"attention needs at least one head, and {count} heads were asked for")
         if head_dim is None and dim % count:
@@ -169,7 +169,7 @@ class Heads:
 class Attention(nn.Module):
     """Project, attend in each head, concatenate, project back (Vaswani et al., 2017, section 3.2.2).
 
-    The queries come from `x`; keys and values from `context` (cross-attention) or from `x` too (self-attention). Fewer
+    The queries come from `x`; keys and values from `source` (cross-attention) or from `x` too (self-attention). Fewer
     key/value heads than heads make it grouped-query, one makes it multi-query attention.
     """
 
@@ -178,7 +178,7 @@ class Attention(nn.Module):
         dim: int,
         *,
         heads: Heads | int,
-        context_dim: int | None = None,
+        source_dim: int | None = None,
         bias: bool = True,
         key_bias: bool | None = None,
         scale: float | None = None,
@@ -188,42 +188,42 @@ class Attention(nn.Module):
     ) -> None:
         super().__init__()
         self.heads = heads if isinstance(heads, Heads) else Heads.of(dim, heads)
-        h, source_dim = self.heads, context_dim or dim
+        h, width = self.heads, source_dim or dim
         self.q_proj = nn.Linear(dim, h.count * h.key_dim, bias=bias)
-        self.k_proj = nn.Linear(source_dim, h.kv_count * h.key_dim, bias=bias if key_bias is None else key_bias)
-        self.v_proj = nn.Linear(source_dim, h.kv_count * h.value_dim, bias=bias)
+        self.k_proj = nn.Linear(width, h.kv_count * h.key_dim, bias=bias if key_bias is None else key_bias)
+        self.v_proj = nn.Linear(width, h.kv_count * h.value_dim, bias=bias)
         self.out_proj = nn.Linear(h.count * h.value_dim, dim, bias=bias)
         self.position = position if position is not None else NoPosition()
         self.kernel, self.scale, self.dropout = kernel, scale, dropout
 
     def forward(
-        self, x: Tensor, view: AttentionContext, *, context: Tensor | None = None, cache: LayerCache | None = None
+        self, x: Tensor, context: AttentionContext, *, source: Tensor | None = None, cache: LayerCache | None = None
     ) -> Tensor:
-        """x: B T D; context: B S D; view: where they stand and who may look. Returns B T D."""
-        source = x if context is None else context
+        """x: B T D; source: B S D; context: where both stand and who may look at whom. Returns B T D."""
+        keys_from = x if source is None else source
 
         def project() -> tuple[Tensor, Tensor]:
-            k = split(self.k_proj(source), self.heads.kv_count)
-            return self.position.rotate_keys(k, view), split(self.v_proj(source), self.heads.kv_count)
+            k = split(self.k_proj(keys_from), self.heads.kv_count)
+            return self.position.rotate_keys(k, context), split(self.v_proj(keys_from), self.heads.kv_count)
 
-        q = self.position.rotate_queries(split(self.q_proj(x), self.heads.count), view)  # B H T K
+        q = self.position.rotate_queries(split(self.q_proj(x), self.heads.count), context)  # B H T K
         k, v = project() if cache is None else cache.extend(project)
-        gathered = self.gather(q, k, v, view)  # B H T Kv
+        gathered = self.gather(q, k, v, context)  # B H T Kv
         output: Tensor = self.out_proj(merge(gathered))
         note(self, "output", output)
         return output
 
-    def gather(self, q: Tensor, k: Tensor, v: Tensor, view: AttentionContext) -> Tensor:
-        """Attend with the kernel of this layer, or, while somebody looks, with the readable one, which has weights."""
-        bias = self.position.bias(q, k, view)
+    def gather(self, q: Tensor, k: Tensor, v: Tensor, context: AttentionContext) -> Tensor:
+        """Attend with the kernel of this layer, or, during a trace, with the readable one, which has weights."""
+        bias = self.position.bias(q, k, context)
         dropout = self.dropout if self.training else 0.0
         notes = notes_of(self)
         if notes is None:
-            return self.kernel(q, k, v, mask=view.mask, bias=bias, scale=self.scale, dropout=dropout)
+            return self.kernel(q, k, v, mask=context.mask, bias=bias, scale=self.scale, dropout=dropout)
         for label, value in (("q", q), ("k", k), ("v", v)):
             notes(label, value)
         readable = self.kernel if isinstance(self.kernel, Additive) else attend
-        gathered = readable(q, k, v, mask=view.mask, bias=bias, scale=self.scale, dropout=dropout, notes=notes)
+        gathered = readable(q, k, v, mask=context.mask, bias=bias, scale=self.scale, dropout=dropout, notes=notes)
         notes("heads", gathered)
         return gathered
 

@@ -34,7 +34,7 @@ class AttentionContext:
         self._memo: dict[Hashable, Any] = {}
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """Compute a thing that all layers share only the first time that a layer asks for it."""
+        """Compute a value that all layers share once, when the first layer asks for it."""
         if key not in self._memo:
             self._memo[key] = compute()
         result: T = self._memo[key]
@@ -46,15 +46,34 @@ class AttentionContext:
 
 
 class Memory(NamedTuple):
-    """What an encoder hands on: states B S D, which of them are real (B S, None = all), and their packing segments."""
+    """What an encoder returns: states B S D, which of them are real (B S, None = all), and their packing segments."""
 
     states: Tensor
     keep: Tensor | None = None
     segments: Tensor | None = None
 
     def select(self, rows: Tensor) -> "Memory":
-        """The same memory with its batch rows chosen anew."""
+        """The same memory with other batch rows: `rows[i]` becomes row i."""
         return Memory(*(None if part is None else part.index_select(0, rows) for part in self))  # type: ignore[arg-type]
+
+    def join(self, other: "Memory") -> "Memory":
+        """The rows of both; a shorter source is padded on the right, and marked as padding."""
+        if self.segments is not None or other.segments is not None:
+            raise ValueError("packed rows are for training: encode without segments to join rows")
+        length = max(self.states.size(1), other.states.size(1))
+        states = torch.cat([_pad_slots(part.states, length) for part in (self, other)])
+        same = self.states.size(1) == other.states.size(1)
+        if same and self.keep is None and other.keep is None:
+            return Memory(states)
+        real = [torch.ones(part.states.shape[:2], dtype=torch.bool, device=states.device) for part in (self, other)]
+        keeps = [mine if part.keep is None else part.keep for part, mine in zip((self, other), real, strict=True)]
+        return Memory(states, torch.cat([_pad_slots(keep, length) for keep in keeps]))
+
+
+def _pad_slots(part: Tensor, length: int) -> Tensor:
+    """Zeros (False) behind what is there. part: B S …; returns B length …"""
+    missing = part.new_zeros(part.size(0), length - part.size(1), *part.shape[2:])
+    return torch.cat((part, missing), dim=1)
 
 
 def position_ids(
@@ -67,8 +86,8 @@ def position_ids(
 ) -> Tensor:
     """Position ids that count real tokens only. shape: (B, T); returns B T (1 T when nothing distinguishes the rows).
 
-    Padding repeats a neighbour's number: nobody looks at it, and it can never run past a table that the tokens fit in.
-    With segments (B T, packed rows) the count begins anew wherever the segment changes.
+    Padding repeats a neighbour's position: it is masked, and it can never exceed a table that the tokens fit in.
+    With segments (B T, packed rows) the count restarts wherever the segment changes.
     """
     if len(shape) != 2:
         raise ValueError(f"tokens must be integers, batch × length, but have shape {tuple(shape)}")
@@ -80,12 +99,12 @@ def position_ids(
     count = real.cumsum(dim=1)
     if segments is not None:
         begins = segments.diff(dim=1, prepend=segments[:, :1]) != 0
-        count = count - torch.where(begins, count - real, 0).cummax(dim=1).values  # less what was real before it
+        count = count - torch.where(begins, count - real, 0).cummax(dim=1).values  # minus those before the segment
     return (count - 1).clamp(min=0) + start
 
 
 def check_keep(keep: Tensor, shape: torch.Size) -> None:
-    """Refuse a keep that is not boolean or does not lie over the input. shape: (B, T)."""
+    """Refuse a keep that is not boolean or does not have the input's shape. shape: (B, T)."""
     masks.check(keep, "keep")
     if keep.shape != shape:
         raise ValueError(f"keep has shape {tuple(keep.shape)}, but the input is {tuple(shape)}")

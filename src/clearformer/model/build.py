@@ -1,20 +1,14 @@
-"""From configuration to model: the one place where words become parts.
+"""From configuration to model: `build_parts.py` turns words into parts, and here the parts become whole models.
 
-Layers receive objects and never test names; whoever adds a norm, a position scheme or a head adds a line to a table
-here.
+Layers receive objects and never test names.
 """
 
-import math
 from collections.abc import Callable
-from functools import partial
 from typing import TypeVar
 
-import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import nn
 
-from clearformer.model import heads, positions
-from clearformer.model.attention import Attention, Heads
+from clearformer.model import positions
 from clearformer.model.baselines.autoencoder import CodeFrontend, SequenceAutoencoder, VectorAutoencoder
 from clearformer.model.baselines.convolution import (
     ConvolutionalDecoder,
@@ -29,43 +23,49 @@ from clearformer.model.baselines.recurrent import (
     PlainDecoder,
     RecurrentEncoder,
 )
-from clearformer.model.config import ModelConfig, PositionConfig
-from clearformer.model.frontends import PatchFrontend, SoundFrontend, TokenFrontend
-from clearformer.model.init import initialise
-from clearformer.model.layers import (
-    BatchNorm,
-    DecoderLayer,
-    EncoderLayer,
-    FeedForward,
-    GatedFeedForward,
-    Residual,
-    post_norm,
-    pre_norm,
+from clearformer.model.build_parts import (
+    ACTIVATIONS,
+    HEADS,
+    attention,
+    embedded_position,
+    feed_forward,
+    final_norm,
+    front,
+    fronts,
+    language_model,
+    residual,
+    score_position,
+    token_front,
 )
-from clearformer.model.transformer import Decoder, DecoderOnly, Encoder, EncoderDecoder, EncoderOnly
+from clearformer.model.config import ModelConfig
+from clearformer.model.frontends import QueryFrontend
+from clearformer.model.init import initialise
+from clearformer.model.layers import DecoderLayer, EncoderLayer
+from clearformer.model.transformer import (
+    Decoder,
+    DecoderOnly,
+    Encoder,
+    EncoderDecoder,
+    EncoderOnly,
+    EncoderQueryDecoder,
+    QueryDecoder,
+)
 
 Layer = TypeVar("Layer", bound=nn.Module)
 
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "relu": F.relu,
-    "gelu": F.gelu,
-    "gelu-tanh": partial(F.gelu, approximate="tanh"),
-    "silu": F.silu,
-    "tanh": torch.tanh,
-}
-NORMS: dict[str, Callable[..., nn.Module]] = {"layer": nn.LayerNorm, "rms": nn.RMSNorm, "batch": BatchNorm}
-RESIDUALS: dict[str, Callable[..., Residual]] = {"post": post_norm, "pre": pre_norm}
-
 
 def build(config: ModelConfig) -> nn.Module:
-    """The model that a configuration describes, freshly drawn. Under `torch.device("meta")` nothing is allocated."""
+    """The model that a configuration describes, with random weights. On the meta device nothing is allocated."""
     model = SHAPES[config.shape](config)
     initialise(model, std=config.init_std, residual_layers=config.layers)
     return model
 
 
-def encoder_decoder(c: ModelConfig) -> EncoderDecoder:
-    """An encoder, a decoder that attends to it, and a score for every token."""
+def encoder_decoder(c: ModelConfig) -> EncoderDecoder | EncoderQueryDecoder:
+    """An encoder, a decoder that attends to it, and a score for every token, or a box for every learned query."""
+    if c.head.kind == "boxes":
+        inputs, queries = front(c), QueryFrontend(c.head.queries, c.dim, dropout=c.dropout.embedding)
+        return EncoderQueryDecoder(encoder(c, inputs), query_decoder(c, queries), HEADS["boxes"](c, queries))
     source, target = fronts(c)
     return EncoderDecoder(encoder(c, source), decoder(c, target, cross=True), language_model(c, target))
 
@@ -83,7 +83,7 @@ def decoder_only(c: ModelConfig) -> DecoderOnly:
 
 
 def recurrent(c: ModelConfig) -> EncoderDecoder:
-    """An LSTM that reads and one that writes, which may look at what was read or only begin with its end."""
+    """An LSTM that reads and one that writes; the second attends to what was read, or only starts from its end."""
     source, target = fronts(c)
     count, drop = _decoder_layers(c), c.dropout.residual
     reader = RecurrentEncoder(source, c.dim, layers=c.layers, dropout=drop)
@@ -115,7 +115,7 @@ def convolutional(c: ModelConfig) -> EncoderDecoder:
 
 
 def sequence_autoencoder(c: ModelConfig) -> SequenceAutoencoder:
-    """An encoder averaged to one code, and a stack that makes the tokens of it."""
+    """An encoder averaged to one code, and a stack that reconstructs the tokens from it."""
     inputs = front(c)
     position = embedded_position(c.decoder_position or c.position, c.max_len, c.dim) or positions.NoPosition()
     outputs = CodeFrontend(c.bottleneck, c.dim, position, c.dropout.embedding)
@@ -130,7 +130,7 @@ def sequence_autoencoder(c: ModelConfig) -> SequenceAutoencoder:
 
 
 def picture_autoencoder(c: ModelConfig) -> VectorAutoencoder:
-    """Pictures as plain rows of numbers through layers that all see everything."""
+    """Pictures as flat rows of numbers through fully connected layers."""
     return VectorAutoencoder(
         (c.front.channels, c.front.picture, c.front.picture),
         c.bottleneck,
@@ -141,13 +141,13 @@ def picture_autoencoder(c: ModelConfig) -> VectorAutoencoder:
 
 
 def autoencoder(c: ModelConfig) -> SequenceAutoencoder | VectorAutoencoder:
-    """What the front end reads decides which numbers are said again."""
+    """Reconstructs what the front end reads: tokens or pictures."""
     makers: dict[str, Callable[[ModelConfig], SequenceAutoencoder | VectorAutoencoder]] = {
         "tokens": sequence_autoencoder,
         "patches": picture_autoencoder,
     }
     if c.front.kind not in makers:
-        raise ValueError(f"an autoencoder says {' or '.join(makers)} again, not {c.front.kind}; set front.kind")
+        raise ValueError(f"an autoencoder reconstructs {' or '.join(makers)}, not {c.front.kind}; set front.kind")
     return makers[c.front.kind](c)
 
 
@@ -162,7 +162,7 @@ SHAPES: dict[str, Callable[[ModelConfig], nn.Module]] = {
 
 
 def encoder(c: ModelConfig, inputs: nn.Module) -> Encoder:
-    """A stack that sees both ways."""
+    """A stack in which every position sees every other."""
     scheme = score_position(c, c.position, bidirectional=True)
 
     def layer() -> EncoderLayer:
@@ -172,8 +172,21 @@ def encoder(c: ModelConfig, inputs: nn.Module) -> Encoder:
 
 
 def decoder(c: ModelConfig, inputs: nn.Module, *, cross: bool) -> Decoder:
-    """A stack that sees the past."""
+    """A stack in which a position sees those before it."""
     scheme = score_position(c, c.decoder_position or c.position, bidirectional=False)
+    layers = decoder_layers(c, scheme, cross=cross)
+    return Decoder(inputs, layers, final_norm(c), window=c.attention.window)
+
+
+def query_decoder(c: ModelConfig, inputs: QueryFrontend) -> QueryDecoder:
+    """A stack of queries that see one another; they are a set, so no position scheme acts on them."""
+    return QueryDecoder(inputs, decoder_layers(c, lambda: None, cross=True), final_norm(c))
+
+
+def decoder_layers(
+    c: ModelConfig, scheme: Callable[[], positions.NoPosition | None], *, cross: bool
+) -> list[DecoderLayer]:
+    """As many as the decoder has. scheme: makes the position scheme of a layer's self-attention."""
 
     def layer() -> DecoderLayer:
         return DecoderLayer(
@@ -183,8 +196,7 @@ def decoder(c: ModelConfig, inputs: nn.Module, *, cross: bool) -> Decoder:
             residual=residual(c),
         )
 
-    layers = repeat(layer, _decoder_layers(c), c.share_layers)
-    return Decoder(inputs, layers, final_norm(c), window=c.attention.window)
+    return repeat(layer, _decoder_layers(c), c.share_layers)
 
 
 def _decoder_layers(c: ModelConfig) -> int:
@@ -192,188 +204,5 @@ def _decoder_layers(c: ModelConfig) -> int:
 
 
 def repeat(layer: Callable[[], Layer], count: int, share: bool) -> list[Layer]:
-    """`count` layers of their own, or one that stands at every place."""
+    """`count` layers, each with its own weights, or one layer `count` times."""
     return [layer()] * count if share else [layer() for _ in range(count)]
-
-
-def attention(c: ModelConfig, position: positions.NoPosition | None = None) -> Attention:
-    """Heads as configured; cross-attention is given no position scheme: source and target do not share a count."""
-    a = c.attention
-    return Attention(
-        c.dim,
-        heads=Heads.of(c.dim, a.heads, kv_count=a.kv_heads, head_dim=a.head_dim),
-        bias=a.bias,
-        key_bias=a.key_bias,
-        scale=a.scale,
-        dropout=c.dropout.attention,
-        position=position,
-    )
-
-
-def feed_forward(c: ModelConfig) -> nn.Module:
-    """Plain or gated."""
-    part = GatedFeedForward if c.gated else FeedForward
-    return part(c.dim, c.hidden_dim, activation=ACTIVATIONS[c.activation], dropout=c.dropout.activation, bias=c.bias)
-
-
-def norm(c: ModelConfig, dim: int | None = None) -> nn.Module:
-    """One norm, of the model's width if no other is asked for."""
-    return NORMS[c.norm.kind](dim or c.dim, eps=c.norm.eps)
-
-
-def residual(c: ModelConfig) -> Callable[[], Residual]:
-    """A maker of residuals with the norm in its place."""
-    return partial(RESIDUALS[c.norm.place], partial(norm, c), c.dropout.residual)
-
-
-def final_norm(c: ModelConfig) -> nn.Module | None:
-    """Pre-norm stacks end in a sum that nobody has normalised yet, unless the configuration says otherwise."""
-    wanted = c.norm.place == "pre" if c.norm.final is None else c.norm.final
-    return norm(c) if wanted else None
-
-
-def front(c: ModelConfig) -> nn.Module:
-    """The first layer of what reads the input."""
-    return FRONTS[c.front.kind](c)
-
-
-def fronts(c: ModelConfig) -> tuple[nn.Module, TokenFrontend]:
-    """Source and target front ends, with one table for both if they are tied."""
-    source = front(c)
-    shared = source.embed if isinstance(source, TokenFrontend) and c.embedding.tie in ("all", "inputs") else None
-    target = token_front(c, c.target_vocab_size or c.vocab_size, c.decoder_position or c.position, embed=shared)
-    return source, target
-
-
-def token_front(
-    c: ModelConfig, vocab_size: int, position: PositionConfig, embed: nn.Embedding | None = None
-) -> TokenFrontend:
-    """A table of token vectors, shared with another front end if `embed` is given."""
-    e, width = c.embedding, c.embedding.dim or c.dim
-    return TokenFrontend(
-        vocab_size,
-        c.dim,
-        embed=embed,
-        embed_dim=e.dim,
-        scale=math.sqrt(width) if e.scale else 1.0,
-        position=embedded_position(position, c.max_len, width),
-        types=e.types,
-        norm=norm(c, width) if e.norm else None,
-        dropout=c.dropout.embedding,
-    )
-
-
-def _patch_front(c: ModelConfig) -> PatchFrontend:
-    count = (c.front.picture // c.front.patch) ** 2 + 1  # one more for the class token
-    return PatchFrontend(
-        c.dim,
-        picture=c.front.picture,
-        patch=c.front.patch,
-        channels=c.front.channels,
-        position=embedded_position(c.position, count, c.dim),
-        dropout=c.dropout.embedding,
-    )
-
-
-def _sound_front(c: ModelConfig) -> SoundFrontend:
-    return SoundFrontend(
-        c.front.mels, c.dim, position=embedded_position(c.position, c.max_len, c.dim), dropout=c.dropout.embedding
-    )
-
-
-FRONTS: dict[str, Callable[[ModelConfig], nn.Module]] = {
-    "tokens": lambda c: token_front(c, c.vocab_size, c.position),
-    "patches": _patch_front,
-    "sound": _sound_front,
-}
-
-
-def embedded_position(p: PositionConfig, max_len: int, width: int) -> positions.NoPosition | None:
-    """The schemes that add a vector to the embeddings; the others act in the attention."""
-    makers: dict[str, Callable[[], positions.NoPosition]] = {
-        "sinusoidal": lambda: positions.Sinusoidal(width, p.base, offset=p.offset),
-        "split-sinusoidal": lambda: positions.SplitSinusoidal(width, p.base, offset=p.offset),
-        "tensor2tensor": lambda: positions.Tensor2TensorSinusoidal(width, p.base, offset=p.offset),
-        "learned": lambda: positions.Learned(max_len, width, offset=p.offset),
-    }
-    return makers[p.kind]() if p.kind in makers else None
-
-
-def score_position(
-    c: ModelConfig, p: PositionConfig, *, bidirectional: bool
-) -> Callable[[], positions.NoPosition | None]:
-    """A maker of the schemes that act on queries, keys and scores.
-
-    What has no parameters, or shares them as T5 does, is one object for the whole stack, so that it is computed once a
-    pass; the others are one a layer.
-    """
-    count = c.attention.heads
-    width = c.attention.head_dim or c.dim // count
-    shared: dict[str, Callable[[], positions.NoPosition]] = {
-        "rotary": lambda: positions.Rotary(width, p.base, pairs=p.pairs, scaling=p.scaling, factor=p.factor),
-        "alibi": lambda: positions.Alibi(count),
-        "buckets": lambda: positions.Buckets(
-            count, buckets=p.buckets, max_distance=p.max_distance, bidirectional=bidirectional
-        ),
-    }
-    own: dict[str, Callable[[], positions.NoPosition]] = {
-        "shaw": lambda: positions.Shaw(width, max_distance=p.max_distance),
-        "relative": lambda: positions.Relative(c.dim, heads=count, head_dim=width),
-    }
-    if p.kind in shared:
-        scheme = shared[p.kind]()
-        return lambda: scheme
-    return own.get(p.kind, lambda: None)
-
-
-def language_model(c: ModelConfig, inputs: nn.Module) -> heads.LanguageModel:
-    """Scores for every token, by the embedding's own table unless untied."""
-    width = c.embedding.dim or c.dim
-    tied = c.embedding.tie in ("all", "output")
-    table = inputs.embed.weight if tied and isinstance(inputs, TokenFrontend) else None
-    transform = None
-    if c.head.transform:
-        transform = nn.Sequential(nn.Linear(c.dim, width), _Apply(ACTIVATIONS[c.activation]), norm(c, width))
-    return heads.LanguageModel(
-        width,
-        c.target_vocab_size or c.vocab_size,
-        table=table,
-        bias=c.head.bias,
-        transform=transform,
-        scale=1 / math.sqrt(c.dim) if c.head.shrink else 1.0,
-    )
-
-
-class _Apply(nn.Module):
-    """A function as a module, for `nn.Sequential`."""
-
-    def __init__(self, function: Callable[[Tensor], Tensor]) -> None:
-        super().__init__()
-        self.function = function
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.function(x)
-
-
-HEADS: dict[str, Callable[[ModelConfig, nn.Module], nn.Module]] = {
-    "language-model": language_model,
-    "states": lambda c, _: heads.States(c.dim, pooler=c.head.pooler),
-    "class": lambda c, _: heads.SequenceClass(
-        c.dim,
-        c.head.labels,
-        pool=c.head.pool,
-        pooler=c.head.pooler,
-        activation=ACTIVATIONS[c.head.pooler_activation],
-        bias=c.head.class_bias,
-        dropout=c.head.dropout,
-    ),
-    "tags": lambda c, _: heads.TokenTags(c.dim, c.head.labels, dropout=c.head.dropout),
-    "span": lambda c, _: heads.AnswerSpan(c.dim),
-    "boxes": lambda c, _: heads.Boxes(c.dim, c.head.labels),
-    "masks": lambda c, _: _pixels(c, c.head.labels),
-    "pixels": lambda c, _: _pixels(c, c.front.channels),
-}
-
-
-def _pixels(c: ModelConfig, channels: int) -> heads.Pixels:
-    return heads.Pixels(c.dim, channels=channels, picture=c.front.picture, patch=c.front.patch)

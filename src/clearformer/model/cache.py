@@ -1,4 +1,4 @@
-"""What generation need not compute twice: projected keys and values, kept while a sequence grows.
+"""Keys and values that generation projects once and keeps while a sequence grows.
 
 B batch, G key/value heads, L room, K head width. Caches are passed into a model and written by it; they are never
 stored on modules, so one model can serve any number of sequences.
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Protocol, Self
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 Projection = Callable[[], tuple[Tensor, Tensor]]
@@ -20,18 +21,21 @@ class LayerCache(Protocol):
         """All keys and values to attend to, projecting only what is new."""
 
     def select(self, rows: Tensor) -> Self:
-        """The same cache with its batch rows chosen anew."""
+        """The same cache with other batch rows: `rows[i]` becomes row i."""
 
 
 class Cache(Protocol):
-    """The state of a whole decoder between steps, whatever it is made of."""
+    """The state of a whole decoder between steps, for any kind of decoder."""
 
     def select(self, rows: Tensor) -> Self:
-        """The same state with its batch rows chosen anew: beams reordered, finished rows dropped, or tiled."""
+        """The same state with its batch rows selected: beams reordered, finished rows dropped, or repeated."""
+
+    def join(self, other: Self, rows: tuple[int, int]) -> Self:
+        """The rows of both. rows: how many each has, since a cache does not know it before the first step."""
 
 
 class GrowingCache:
-    """Self-attention: each call appends. Room is allocated ahead and doubled when it runs out."""
+    """Self-attention: each call appends. Room is allocated in advance and doubled when it runs out."""
 
     def __init__(self, room: int = 64) -> None:
         self._room, self._length = room, 0
@@ -64,6 +68,30 @@ class GrowingCache:
             chosen._values = self._values.index_select(0, rows)
         return chosen
 
+    def join(self, other: "GrowingCache", rows: tuple[int, int], length: int) -> "GrowingCache":
+        """The last `length` slots of both, so that both end at the same slot; what one does not have is zeros."""
+        both = GrowingCache(max(self._room, other._room, 1 << max(length - 1, 0).bit_length()))
+        both._length = length
+        both._keys = both._align((self._keys, self._length), (other._keys, other._length), rows)
+        both._values = both._align((self._values, self._length), (other._values, other._length), rows)
+        return both
+
+    def _align(
+        self, one: tuple[Tensor | None, int], other: tuple[Tensor | None, int], rows: tuple[int, int]
+    ) -> Tensor | None:
+        """Two buffers with the lengths that they are filled to, one below the other, ending at this cache's length."""
+        known = one[0] if one[0] is not None else other[0]
+        if known is None:
+            return None
+        # Zeros, not uninitialised memory: masked slots have weight 0, and 0 times nan is nan.
+        joined = known.new_zeros(sum(rows), known.size(1), self._room, known.size(3))
+        for (buffer, past), start in zip((one, other), (0, rows[0]), strict=True):
+            if buffer is not None:
+                kept = min(past, self._length)
+                slots = slice(self._length - kept, self._length)
+                joined[start : start + len(buffer), :, slots] = buffer[:, :, past - kept : past]
+        return joined
+
 
 class FixedCache:
     """Cross-attention: the encoder's output is projected once."""
@@ -74,7 +102,7 @@ class FixedCache:
     def extend(self, project: Projection) -> tuple[Tensor, Tensor]:
         if self._pair is None:
             k, v = project()
-            # Laid out as `select` lays it: kernels sum in another order over transposed memory.
+            # The same layout as after `select`: kernels sum in another order over transposed memory.
             self._pair = k.contiguous(), v.contiguous()
         return self._pair
 
@@ -83,9 +111,16 @@ class FixedCache:
             return FixedCache()
         return FixedCache((self._pair[0].index_select(0, rows), self._pair[1].index_select(0, rows)))
 
+    def join(self, other: "FixedCache") -> "FixedCache":
+        """Both, the shorter source padded on the right. Where one is not projected yet, the next step projects all."""
+        if self._pair is None or other._pair is None:
+            return FixedCache()
+        keys, values = (_below(*parts) for parts in zip(self._pair, other._pair, strict=True))
+        return FixedCache((keys, values))
+
 
 class Places:
-    """Where the tokens so far stand, for whatever remembers them: position ids, and which are real."""
+    """Where the tokens so far stand: position ids, and which tokens are real. Part of every cache."""
 
     def __init__(self) -> None:
         self.positions: Tensor | None = None  # B S, or 1 S while nothing distinguishes the rows
@@ -97,8 +132,8 @@ class Places:
         return self._next
 
     def place(self, positions: Tensor, keep: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """Take note of new tokens (positions B T, keep B T); returns positions and keep of all keys so far."""
-        real = positions if keep is None else positions.masked_fill(~keep, -1)  # a row of padding alone moves nothing
+        """Register new tokens (positions B T, keep B T); returns positions and keep of all keys so far."""
+        real = positions if keep is None else positions.masked_fill(~keep, -1)  # padding alone advances nothing
         ends = real.amax(dim=1, keepdim=True) + 1
         self._next = torch.maximum(ends, torch.as_tensor(self._next, device=ends.device))
         old = self.positions
@@ -118,10 +153,34 @@ class Places:
         self.keep = None if self.keep is None else self.keep[:, -length:]
 
     def choose(self, other: "Places", rows: Tensor) -> None:
-        """Become a copy of another's rows; a single row that stands for all stays one."""
+        """Become a copy of another's rows; a single row that represents all rows stays one."""
         self.positions = None if other.positions is None else _rows(other.positions, rows)
         self.keep = None if other.keep is None else _rows(other.keep, rows)
         self._next = other._next if isinstance(other._next, int) else _rows(other._next, rows)
+
+    def unite(self, one: "Places", other: "Places", rows: tuple[int, int]) -> None:
+        """Become the rows of two. Both end at the same slot: the shorter past is padded on the left."""
+        known = one.positions if one.positions is not None else other.positions
+        if known is None:
+            return  # nothing was placed yet, and every row begins at 0
+        length = max(one.span(), other.span())
+        parts = list(zip((one, other), rows, strict=True))
+        self.positions = torch.cat([_last(part.positions, count, length, known) for part, count in parts])
+        keeps = [_last(part.real(), count, length, known.bool()) for part, count in parts]
+        self.keep = torch.cat(keeps)
+        ends = [torch.as_tensor(part._next, device=known.device).expand(count, 1) for part, count in parts]
+        self._next = torch.cat(ends)
+
+    def real(self) -> Tensor | None:
+        """Which tokens so far are real: B S, or None before the first."""
+        return _real(self.positions) if self.keep is None and self.positions is not None else self.keep
+
+    def span(self) -> int:
+        """How many slots there are from the first that is real in any row. Rows that left may have had longer pasts."""
+        if self.positions is None or self.keep is None:
+            return 0 if self.positions is None else self.positions.size(1)
+        used = self.keep.any(dim=0)
+        return int(used.size(0) - used.int().argmax()) if bool(used.any()) else 0
 
 
 class DecoderCache(Places):
@@ -133,12 +192,46 @@ class DecoderCache(Places):
         self.cross_attn: list[FixedCache] = [FixedCache() for _ in range(layers)]
 
     def select(self, rows: Tensor) -> "DecoderCache":
-        """The same cache with its batch rows chosen anew: beams reordered, finished rows dropped, or tiled."""
+        """The same cache with its batch rows selected: beams reordered, finished rows dropped, or repeated."""
         chosen = DecoderCache(0)
         chosen.choose(self, rows)
         chosen.self_attn = [cache.select(rows) for cache in self.self_attn]
         chosen.cross_attn = [cache.select(rows) for cache in self.cross_attn]
         return chosen
+
+    def join(self, other: "DecoderCache", rows: tuple[int, int]) -> "DecoderCache":
+        """The rows of both, each with its own past. rows: how many each has."""
+        both = DecoderCache(0)
+        both.unite(self, other, rows)
+        length = 0 if both.positions is None else both.positions.size(1)
+        pairs = zip(self.self_attn, other.self_attn, strict=True)
+        both.self_attn = [mine.join(theirs, rows, length) for mine, theirs in pairs]
+        both.cross_attn = [mine.join(theirs) for mine, theirs in zip(self.cross_attn, other.cross_attn, strict=True)]
+        return both
+
+
+def join_rows(one: Tensor | None, other: Tensor | None, rows: tuple[int, int], dim: int = 0) -> Tensor | None:
+    """The rows of both, which lie along `dim`; zeros for rows that have no values yet."""
+    known = one if one is not None else other
+    if known is None:
+        return None
+    before, after = known.shape[:dim], known.shape[dim + 1 :]
+    missing = [known.new_zeros(*before, count, *after) for count in rows]
+    return torch.cat([missing[0] if one is None else one, missing[1] if other is None else other], dim=dim)
+
+
+def _below(one: Tensor, other: Tensor) -> Tensor:
+    """Keys or values of two sources (B G S K), the shorter padded on the right."""
+    length = max(one.size(2), other.size(2))
+    return torch.cat([F.pad(part, (0, 0, 0, length - part.size(2))) for part in (one, other)])
+
+
+def _last(part: Tensor | None, count: int, length: int, like: Tensor) -> Tensor:
+    """The last `length` slots of `count` rows, zeros (False) before those that are there."""
+    if part is None:
+        return like.new_zeros(count, length)
+    part = part[:, max(part.size(1) - length, 0) :].expand(count, -1)
+    return F.pad(part, (length - part.size(1), 0))
 
 
 def _real(positions: Tensor) -> Tensor:

@@ -1,11 +1,11 @@
-"""What a model is, as data: sizes and choices. `build.py` turns the words into parts, once.
+"""What a model is, as data: sizes and choices. `build.py` turns them into a model, once.
 
-Every field that changes the mathematics is here and is honoured for every family, so `config.json` describes a model
+Every field that changes the mathematics is here and works for every family, so `config.json` describes a model
 completely. The values of a published family are in `families.py`, those of a published size in `presets.py`.
 """
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Literal
 
 Shape = Literal["encoder-decoder", "encoder", "decoder", "lstm", "convolution", "autoencoder"]
 PositionKind = Literal[
@@ -25,17 +25,17 @@ class AttentionConfig:
     bias: bool = True
     key_bias: bool | None = None  # Whisper: no bias on keys alone, where it could not change the weights
     scale: float | None = None  # 1/√head_dim if not given; T5 has 1 and scales its initialisation instead
-    cross: bool = True  # False takes attention away from the recurrent baseline
+    cross: bool = True  # False: the recurrent baseline without attention
     window: int | None = None  # how far back a decoder looks; None = to the beginning
 
 
 @dataclass(frozen=True, kw_only=True)
 class PositionConfig:
-    """How order is shown. Fields that a kind does not use are left at their defaults."""
+    """How positions enter the model. Fields that a kind does not use have no effect."""
 
     kind: PositionKind = "sinusoidal"
     base: float = 10_000.0  # of the waves: sinusoidal kinds and rotary
-    offset: int = 0  # the number of the first position: unused first rows of a learned table, waves that begin later
+    offset: int = 0  # the first position's number: a learned table leaves its first rows unused, waves start later
     pairs: Literal["neighbours", "halves"] = "halves"  # rotary
     scaling: Literal["none", "linear", "ntk"] = "none"  # rotary past its trained length
     factor: float = 1.0
@@ -50,12 +50,12 @@ class NormConfig:
     kind: Literal["layer", "rms", "batch"] = "layer"
     place: Literal["post", "pre"] = "post"
     eps: float = 1e-5
-    final: bool | None = None  # one more behind the stack: pre-norm needs it; torch.nn.Transformer always has it
+    final: bool | None = None  # one more after the stack: pre-norm needs it; torch.nn.Transformer always has it
 
 
 @dataclass(frozen=True, kw_only=True)
 class DropoutConfig:
-    """Where values are dropped in training: the four sites that papers differ in."""
+    """Dropout rates of the four places where papers differ."""
 
     embedding: float = 0.1
     attention: float = 0.0
@@ -70,7 +70,7 @@ class DropoutConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class EmbeddingConfig:
-    """The table of token vectors and what is done with it."""
+    """The table of token vectors and how it is used."""
 
     dim: int | None = None  # ALBERT: narrower than the model, widened by a projection
     scale: bool = False  # multiply by √dim
@@ -93,25 +93,26 @@ class FrontConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class HeadConfig:
-    """What is made of the states."""
+    """What the states are turned into."""
 
     kind: Literal["language-model", "states", "class", "tags", "span", "boxes", "masks", "pixels"] = "language-model"
     labels: int = 0  # classes of the task
-    bias: bool = False  # language model: a bias a token
+    bias: bool = False  # language model: one bias per token
     transform: bool = False  # language model: BERT's dense layer, activation and norm before the table
     shrink: bool = False  # language model: states / √dim before the table, as T5 does where its table is tied
-    pool: Literal["first", "last", "mean"] = "first"  # class: which states speak for the input
+    pool: Literal["first", "last", "mean"] = "first"  # class: which states represent the input
     pooler: bool = False  # class and states: BERT's dense layer and tanh on the first state
-    pooler_activation: Activation = "tanh"  # class: what the pooler has in place of tanh; DistilBERT: relu
-    class_bias: bool = True  # class: a bias a class
+    pooler_activation: Activation = "tanh"  # class: the pooler's activation; DistilBERT: relu
+    class_bias: bool = True  # class: one bias per class
     dropout: float = 0.0
+    queries: int = 0  # boxes of an encoder–decoder: how many it can find at most
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig:
     """Everything that `build` needs to know."""
 
-    family: str = "transformer"  # where the choices come from; for people and converters, never tested by layers
+    family: str = "transformer"  # where the choices come from; for people and converters, layers never look at it
     shape: Shape = "encoder-decoder"
     vocab_size: int = 0
     target_vocab_size: int | None = None  # the same as vocab_size if not given
@@ -134,7 +135,7 @@ class ModelConfig:
     kernel: int = 3  # convolution: how many neighbours a layer mixes
     bottleneck: int = 32  # autoencoder: how many numbers the code has
     share_layers: bool = False  # ALBERT: one layer, run `layers` times
-    init_std: float | None = None  # normal with this deviation; None = Xavier for matrices, 1/√dim for tables
+    init_std: float | None = None  # normal with this standard deviation; None = Xavier for matrices, 1/√dim for tables
 
     def __post_init__(self) -> None:
         for name in ("dim", "hidden_dim", "layers", "max_len", "kernel", "bottleneck"):
@@ -152,12 +153,28 @@ class ModelConfig:
         for site, rate in {**vars(self.dropout), "head": self.head.dropout}.items():
             if not 0 <= rate < 1:
                 raise ValueError(f"dropout.{site} must be at least 0 and below 1, not {rate}")
+        self._check_positions()
         self._check_vocabulary()
         self._check_head()
 
+    def _check_positions(self) -> None:
+        """Buckets: half of a side's are exact, and the others widen from there to max_distance."""
+        encoder = [(self.position, 2)] if self.shape in ("encoder", "encoder-decoder") else []  # past and future
+        decoder = [(self.decoder_position or self.position, 1)] if self.shape in ("decoder", "encoder-decoder") else []
+        for position, sides in [*encoder, *decoder]:
+            if position.kind != "buckets":
+                continue
+            if position.buckets < 2 * sides:
+                raise ValueError(f"position.buckets must be at least {2 * sides} here, not {position.buckets}")
+            exact = position.buckets // sides // 2
+            if position.max_distance <= exact:
+                raise ValueError(
+                    f"position.max_distance must be above {exact}, up to which {position.buckets} buckets are exact, "
+                    f"not {position.max_distance}"
+                )
+
     def _check_vocabulary(self) -> None:
-        writes = self.shape not in ("encoder", "autoencoder") or self._scores_tokens
-        if (self.front.kind == "tokens" or writes) and self.vocab_size < 1:
+        if (self.front.kind == "tokens" or self._scores_tokens) and self.vocab_size < 1:
             raise ValueError("vocab_size must say how many tokens there are")
         if self.shape == "decoder" and self.front.kind != "tokens":
             raise ValueError(f"a decoder alone reads tokens, not {self.front.kind}; give it an encoder")
@@ -172,15 +189,118 @@ class ModelConfig:
         if self.head.kind in ("class", "tags", "boxes", "masks") and self.head.labels < 1:
             raise ValueError(f"a head for {self.head.kind} needs head.labels, the number of classes")
         if self.head.kind in ("masks", "pixels") and self.front.kind != "patches":
-            raise ValueError(f"a head for {self.head.kind} paints pictures; set front.kind to patches")
-        if self.shape == "encoder-decoder" and self.head.kind != "language-model":
-            raise ValueError(f"an encoder–decoder writes tokens and has no head for {self.head.kind}; use an encoder")
+            raise ValueError(f"a head for {self.head.kind} needs pictures; set front.kind to patches")
+        self._check_decoder_head()
         narrow = self.embedding.dim not in (None, self.dim)
         if narrow and self._scores_tokens and not self.head.transform:
             raise ValueError(
                 f"states of width {self.dim} do not fit a table of width {self.embedding.dim}; set head.transform"
             )
 
+    def _check_decoder_head(self) -> None:
+        """An encoder–decoder writes tokens, or, from learned queries, boxes; the baselines write tokens alone."""
+        if self.shape in ("encoder", "decoder") or self.head.kind == "language-model":
+            return
+        if self.shape != "encoder-decoder" or self.head.kind != "boxes":
+            raise ValueError(f"a model of shape {self.shape} has no head for {self.head.kind}; use an encoder")
+        if self.head.queries < 1:
+            raise ValueError("an encoder–decoder that finds boxes needs head.queries, how many it can find at most")
+        if self.front.kind != "patches":
+            raise ValueError(f"boxes are found in pictures, not in {self.front.kind}; set front.kind to patches")
+        if self.decoder_position is not None:
+            raise ValueError("queries have no order, so they have no positions; leave decoder_position out")
+
     @property
     def _scores_tokens(self) -> bool:
         return self.shape != "autoencoder" and self.head.kind == "language-model"
+
+
+# The settings that each kind of position scheme and head has.
+POSITION_SETTINGS: dict[PositionKind, tuple[str, ...]] = {
+    "none": (),
+    "sinusoidal": ("base", "offset"),
+    "split-sinusoidal": ("base", "offset"),
+    "tensor2tensor": ("base", "offset"),
+    "learned": ("offset",),
+    "rotary": ("base", "pairs", "scaling", "factor"),
+    "alibi": (),
+    "buckets": ("buckets", "max_distance"),
+    "shaw": ("max_distance",),
+    "relative": (),
+}
+HEAD_SETTINGS: dict[str, tuple[str, ...]] = {
+    "language-model": ("bias", "transform", "shrink"),
+    "states": ("pooler",),
+    "class": ("labels", "pool", "pooler", "pooler_activation", "class_bias", "dropout"),
+    "tags": ("labels", "dropout"),
+    "span": (),
+    "boxes": ("labels", "queries"),
+    "masks": ("labels",),
+    "pixels": (),
+}
+
+
+def described(config: ModelConfig) -> dict[str, Any]:
+    """The configuration as plain nested data, without settings that this model does not have and without None.
+
+    A translator's description does not mention pictures. What is left out has no effect: parsed again, the
+    description builds the same model.
+    """
+    missing = _missing(config)
+    plain: dict[str, Any] = {}
+    for name, value in _items(config):
+        if name in missing or value is None:
+            continue
+        plain[name] = _describe_part(name, value, missing) if is_dataclass(value) else value
+    return plain
+
+
+def _describe_part(name: str, part: Any, missing: set[str]) -> dict[str, Any]:
+    known: tuple[str, ...] | None = None  # None: all of them
+    if isinstance(part, PositionConfig):
+        known = ("kind", *POSITION_SETTINGS[part.kind])
+    elif isinstance(part, HeadConfig):
+        known = ("kind", *HEAD_SETTINGS[part.kind])
+    return {
+        setting: value
+        for setting, value in _items(part)
+        if value is not None and f"{name}.{setting}" not in missing and (known is None or setting in known)
+    }
+
+
+def _missing(c: ModelConfig) -> set[str]:
+    """The settings, and whole parts, that have no effect in this model: one line per condition."""
+    pictures, sound = c.front.kind == "patches", c.front.kind == "sound"
+    flat = c.shape == "autoencoder" and pictures  # a picture as one row of numbers: no positions, no attention
+    attentive = c.shape not in ("lstm", "convolution") and not flat
+    finds = c.shape == "encoder-decoder" and c.head.kind == "boxes"
+    writes = c.head.kind == "language-model" and not flat
+    tokens = c.front.kind == "tokens" or writes
+    present = {
+        "front.picture front.patch front.channels": pictures,
+        "front.mels": sound,
+        "kernel": c.shape == "convolution",
+        "bottleneck": c.shape == "autoencoder",
+        "share_layers": attentive or c.shape == "convolution",
+        "dim attention position dropout head": not flat,
+        "decoder_layers decoder_position": c.shape != "encoder" and not flat,
+        "vocab_size embedding": tokens,
+        "target_vocab_size embedding.tie": writes,
+        "max_len": tokens or sound,
+        "hidden_dim": attentive or flat,
+        "activation": attentive or flat or (writes and c.head.transform),
+        "gated bias norm.place norm.final dropout.activation": attentive,
+        "attention.kv_heads attention.bias attention.key_bias attention.scale": attentive,
+        "norm": attentive or (tokens and c.embedding.norm) or (writes and c.head.transform),
+        "attention.cross": c.shape == "lstm",
+        "attention.window": attentive and c.shape != "encoder" and not finds,
+        "position.factor": c.position.scaling != "none",
+        "decoder_position.factor": c.decoder_position is not None and c.decoder_position.scaling != "none",
+        "head.queries": finds,
+        "head.pooler_activation": c.head.pooler,
+    }
+    return {name for names, there in present.items() if not there for name in names.split()}
+
+
+def _items(part: Any) -> list[tuple[str, Any]]:
+    return [(one.name, getattr(part, one.name)) for one in fields(part)]

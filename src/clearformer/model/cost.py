@@ -1,7 +1,7 @@
-"""What a model costs before it is built: parameters by part, bytes, and floating-point operations a token.
+"""What a model costs before it is built: parameters by part, bytes, and floating-point operations per token.
 
-Everything is read off the model itself on the meta device, where tensors have shapes and no numbers, so a model of 175
-billion parameters is counted in seconds and in no memory. Operations are those of the ordinary forward pass.
+The model is built on the meta device, where tensors have shapes and no values, so a model of 175 billion parameters is
+counted in seconds and without memory. Operations are those of the ordinary forward pass.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from clearformer.model.transformer import EncoderDecoder
 
 @dataclass(frozen=True, kw_only=True)
 class ModelCost:
-    """parts: parameters of each part, shared tables counted where they first stand; they add up to `total`."""
+    """parts: parameters of each part, shared tables counted at their first use; they add up to `total`."""
 
     total: int
     parts: dict[str, int]
@@ -32,7 +32,7 @@ def count_cost(config: ModelConfig, *, length: int = 128) -> ModelCost:
     """Count a configuration without allocating it."""
     with torch.device("meta"):
         model = build(config).eval()
-        if config.front.kind == "patches":  # the picture decides
+        if config.front.kind == "patches":  # the picture sets the length
             length = (config.front.picture // config.front.patch) ** 2 + 1
         parts = parameters_by_part(model)
         total = sum(parts.values())
@@ -56,13 +56,13 @@ def parameters_by_part(model: nn.Module) -> dict[str, int]:
 
 
 def _part(name: str) -> str:
-    """encoder.layers.3.self_attn.q_proj.weight -> encoder.layers.self_attn; layers are added up."""
+    """encoder.layers.3.self_attn.q_proj.weight -> encoder.layers.self_attn; summed over layers."""
     words = [word for word in name.split(".")[:-1] if not word.isdigit()]
     return ".".join(words[:3]) if "layers" in words[:2] else ".".join(words[:2])
 
 
 def count_operations(model: nn.Module, config: ModelConfig, length: int) -> int:
-    """Multiplications and additions of one forward pass over one sequence (and a target as long)."""
+    """Multiplications and additions of one forward pass over one sequence (and a target of the same length)."""
     for module in model.modules():
         if isinstance(module, Attention):
             module.kernel = attend  # fused kernels are counted differently on every device

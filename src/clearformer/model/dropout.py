@@ -1,7 +1,7 @@
-"""Dropout: in training each value is zeroed with probability `rate` and the others grow, so that the mean stays.
+"""Dropout: in training each value is zeroed with probability `rate`; the others are scaled up to keep the mean.
 
-PyTorch draws one random number a value, on one thread; on a processor that is a tenth of a training step. Here one draw
-of 64 bits serves four values. The rate is met to 1/65536, and the factor belongs to the rate as met: the mean is exact.
+PyTorch draws one random number per value, on one thread; on a CPU that takes a tenth of a training step. Here one draw
+of 64 bits serves four values. The rate is exact to 1/65536, and the factor fits the rounded rate: the mean is exact.
 """
 
 import threading
@@ -12,14 +12,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-LEVELS = 1 << 16  # values of the 16 bits that decide about one number
+LEVELS = 1 << 16  # values of the 16 bits that decide about one value
 LOWEST = -(1 << 63)  # from here upwards a draw covers all 64 bits
 
 _here = threading.local()
 
 
 class Dropout(nn.Module):
-    """`drop` as a part of a model: does nothing in evaluation."""
+    """`drop` as a module: does nothing in evaluation."""
 
     def __init__(self, rate: float = 0.0) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ def kept(x: Tensor, rate: float) -> Tensor:
 
 @contextmanager
 def drawing_from(generator: torch.Generator) -> Iterator[None]:
-    """In this thread, take random bits from here: threads that share the global generator disturb one another."""
+    """Let this thread draw from `generator`: threads that share the global generator would disturb each other."""
     before = getattr(_here, "generator", None)
     _here.generator = generator
     try:

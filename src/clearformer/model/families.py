@@ -1,4 +1,4 @@
-"""The published families: what each one chose, one function a paper, sizes left open.
+"""The published families: what each one chose, one function per paper, sizes left open.
 
 A family is data. Whatever a function here sets can be set otherwise (a GPT-2 with rotary positions is one keyword
 away), and `build.py` makes all of them from the same parts.
@@ -26,7 +26,7 @@ def transformer(**sizes: Any) -> ModelConfig:
 
 
 def marian(**sizes: Any) -> ModelConfig:
-    """The 2017 model as Marian has it: waves in halves, a bias a token on the output (Junczys-Dowmunt et al., 2018)."""
+    """The 2017 model as in Marian: waves in halves, one bias per output token (Junczys-Dowmunt et al., 2018)."""
     return _family(
         "marian",
         sizes,
@@ -122,6 +122,22 @@ def vit(**sizes: Any) -> ModelConfig:
     )
 
 
+def detr(**sizes: Any) -> ModelConfig:
+    """Encoder–decoder that finds boxes in a picture with learned queries, all at once (Carion et al., 2020).
+
+    Two differences from the paper: the encoder reads patches, not the features of a convolutional network, and the
+    queries are the decoder's input, not added again in every layer.
+    """
+    return _family(
+        "detr",
+        sizes,
+        dim=256,
+        front=FrontConfig(kind="patches"),
+        dropout=DropoutConfig.everywhere(0.1),
+        head=HeadConfig(kind="boxes", labels=91, queries=100),
+    )
+
+
 def gpt2(**sizes: Any) -> ModelConfig:
     """Pre-norm decoder with learned positions and GELU's tanh approximation (Radford et al., 2019)."""
     return _family(
@@ -157,7 +173,7 @@ def llama(**sizes: Any) -> ModelConfig:
 
 
 def transformer_xl(**sizes: Any) -> ModelConfig:
-    """Post-norm decoder with relative positions, which can remember the segment before (Dai et al., 2019)."""
+    """Post-norm decoder with relative positions, which can keep a memory of the previous segment (Dai et al., 2019)."""
     return _family(
         "transformer-xl",
         sizes,
@@ -190,7 +206,7 @@ def whisper(**sizes: Any) -> ModelConfig:
 
 def lstm(**sizes: Any) -> ModelConfig:
     """The recurrent baseline: bidirectional LSTM encoder, LSTM decoder with additive attention (Bahdanau et al., 2015)
-    and input feeding (Luong et al., 2015). attention.cross = False takes the attention away (Sutskever et al., 2014).
+    and input feeding (Luong et al., 2015). attention.cross = False removes the attention (Sutskever et al., 2014).
     """
     return _family(
         "lstm",
@@ -214,9 +230,9 @@ def convolution(**sizes: Any) -> ModelConfig:
 
 
 def autoencoder(**sizes: Any) -> ModelConfig:
-    """A bottleneck that has to say the input again: tokens, or, with front.kind = "patches", pictures.
+    """A bottleneck from which the input is reconstructed: tokens, or, with front.kind = "patches", pictures.
 
-    Gated, because a word and its place have to be multiplied before places can be averaged into one code.
+    Gated, because word and position have to be multiplied before positions can be averaged into one code.
     """
     return _family(
         "autoencoder",
@@ -240,6 +256,7 @@ FAMILIES: dict[str, Callable[..., ModelConfig]] = {
     "albert": albert,
     "roformer": roformer,
     "vit": vit,
+    "detr": detr,
     "gpt2": gpt2,
     "llama": llama,
     "transformer-xl": transformer_xl,

@@ -1,7 +1,7 @@
-"""How data becomes vectors: tokens from a table, pictures from patches, sound from log-mel frames.
+"""How data becomes vectors: tokens from a table, pictures from patches, sound from log-mel frames; and learned queries.
 
-B batch, T length, D model width. A front end hands on the vectors with what the stack must know of them: which are real
-and where they stand.
+B batch, T length, D model width. A front end returns the vectors with what the stack must know about them: which are
+real and where they stand.
 """
 
 from typing import NamedTuple
@@ -35,16 +35,16 @@ def add_place(front: nn.Module, x: Tensor, place: Tensor | None) -> Tensor:
 class TokenFrontend(nn.Module):
     """Look up a vector for each token, scale it, add its position (and its type), normalise, drop some.
 
-    scale: √D in the 2017 paper. It does not keep values small, it makes them larger: the table is initialised (and,
-    tied to the output layer, wants to be) of size 1/√D, and the waves added to it have size one.
+    vocabulary: how many tokens there are, or the table of another front end, to share it.
+    scale: √D in the 2017 paper. It does not keep values small, it makes them larger: the table is initialised with
+    values of size 1/√D (an output layer that shares it needs that), and the waves added to it have size one.
     """
 
     def __init__(
         self,
-        vocab_size: int,
+        vocabulary: int | nn.Embedding,
         dim: int,
         *,
-        embed: nn.Embedding | None = None,
         embed_dim: int | None = None,
         scale: float = 1.0,
         position: NoPosition | None = None,
@@ -54,7 +54,7 @@ class TokenFrontend(nn.Module):
     ) -> None:
         super().__init__()
         width = embed_dim or dim  # ALBERT looks up narrow vectors and widens them after the sum
-        self.embed = embed if embed is not None else nn.Embedding(vocab_size, width)
+        self.embed = vocabulary if isinstance(vocabulary, nn.Embedding) else nn.Embedding(vocabulary, width)
         self.type_embed = nn.Embedding(types, width) if types else None
         self.position = position if position is not None else NoPosition()
         self.norm = norm if norm is not None else nn.Identity()
@@ -106,12 +106,12 @@ class TokenFrontend(nn.Module):
         except IndexError as error:
             wrong = min(int(types.min()), 0) or int(types.max())
             size = self.type_embed.num_embeddings
-            raise ValueError(f"token type {wrong} is not one of the {size} that this model knows, from 0") from error
+            raise ValueError(f"token type {wrong} is outside this model's {size} types (0 to {size - 1})") from error
         return vectors
 
 
 def patchify(pictures: Tensor, size: int) -> Tensor:
-    """Cut pictures into squares and lay each out as a row. B C Y X -> B (Y/size · X/size) (C · size · size)."""
+    """Cut pictures into squares and flatten each into a row. B C Y X -> B (Y/size · X/size) (C · size · size)."""
     _, _, height, width = pictures.shape
     if height % size or width % size:
         raise ValueError(
@@ -153,7 +153,7 @@ class PatchFrontend(nn.Module):
         return (self.picture // self.patch) ** 2
 
     def forward(self, pictures: Tensor, keep: Tensor | None = None, positions: Tensor | None = None) -> Embedded:
-        """pictures: B C Y X floats; returns 1 + patches vectors a picture."""
+        """pictures: B C Y X floats; returns 1 + patches vectors per picture."""
         expected = (self.channels, self.picture, self.picture)
         if pictures.dim() != 4 or pictures.shape[1:] != expected:
             raise ValueError(f"pictures must be batch × {' × '.join(map(str, expected))}, not {tuple(pictures.shape)}")
@@ -170,8 +170,27 @@ class PatchFrontend(nn.Module):
         return Embedded(x, keep, positions)
 
 
+class QueryFrontend(nn.Module):
+    """The input of a decoder that is given no tokens: one trained vector per object to look for (Carion et al., 2020).
+
+    The queries are a set. They have no positions: what tells them apart is the vectors themselves.
+    """
+
+    def __init__(self, queries: int, dim: int, *, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.queries = nn.Embedding(queries, dim)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, batch: int) -> Embedded:
+        """batch: how many inputs there are. Returns B Q D."""
+        numbers = torch.arange(self.queries.num_embeddings, device=self.queries.weight.device)[None]
+        x = self.dropout(self.queries(numbers).expand(batch, -1, -1))
+        note(self, "output", x)
+        return Embedded(x, None, numbers)
+
+
 class SoundFrontend(nn.Module):
-    """Log-mel frames through two convolutions, the second of which halves their number (Radford et al., 2022)."""
+    """Log-mel frames through two convolutions, the second of which halves their count (Radford et al., 2022)."""
 
     def __init__(self, mels: int, dim: int, *, position: NoPosition | None = None, dropout: float = 0.0) -> None:
         super().__init__()
@@ -185,7 +204,7 @@ class SoundFrontend(nn.Module):
         """frames: B T mels; keep: B T. Returns ⌈T/2⌉ vectors."""
         if frames.dim() != 3 or frames.size(-1) != self.mels:
             raise ValueError(f"frames must be batch × length × {self.mels}, not {tuple(frames.shape)}")
-        if keep is not None:  # silence the padding, or the convolutions would carry it into the last real frames
+        if keep is not None:  # zero the padding, or the convolutions would carry it into the last real frames
             check_keep(keep, frames.shape[:2])
             frames = frames * keep[..., None]
         x = F.gelu(self.narrow(frames.mT))

@@ -1,4 +1,4 @@
-"""What is made of a stack's states: the last layer of each task.
+"""The last layer of each task: what a stack's states are turned into.
 
 B batch, T length, D model width, V vocabulary, C classes. Every head takes (states: B T D, keep: B T or None).
 """
@@ -55,7 +55,7 @@ class LanguageModel(nn.Module):
         return F.linear(*self.projection(states))
 
     def projection(self, states: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-        """The last product's operands, for a loss that makes only some of its rows at a time."""
+        """The operands of the last product, for a loss that computes it block by block."""
         return self.transform(states) * self.scale, self.table, self.bias
 
 
@@ -101,7 +101,7 @@ class TokenTags(nn.Module):
 
 
 class AnswerSpan(nn.Module):
-    """Where an answer begins and ends. Returns logits B T 2; padding can be neither."""
+    """Where an answer begins and ends. Returns logits B T 2; padding is never chosen."""
 
     def __init__(self, dim: int) -> None:
         super().__init__()
@@ -113,7 +113,8 @@ class AnswerSpan(nn.Module):
 
 
 class Boxes(nn.Module):
-    """A box and a class for each token, with one class more for "nothing here" (Carion et al., 2020).
+    """A box and a class for each state (a token, or a query), with one extra class for "nothing here"
+    (Carion et al., 2020).
 
     Returns B T (C + 1 + 4): class logits, then centre x, centre y, width and height as fractions of the picture.
     """
@@ -128,7 +129,7 @@ class Boxes(nn.Module):
 
 
 class Pixels(nn.Module):
-    """Values for every pixel from the states of a picture's patches: colours, or, with a channel a class, a mask.
+    """Values for every pixel from the states of a picture's patches: colours, or, with one channel per class, a mask.
 
     The first state is the class token and is left out. Returns B channels Y X.
     """

@@ -1,7 +1,7 @@
-"""How a model begins: small random numbers of the right size.
+"""Initial weights: small random numbers of the right size.
 
-Matrices start with Xavier's spread, so that a signal keeps its size, or with one fixed deviation where a family says
-so.
+Matrices start with Xavier's spread, so that a signal keeps its size, or with a fixed standard deviation where a
+family asks for it.
 """
 
 import math
@@ -16,12 +16,12 @@ from clearformer.model.layers import DecoderLayer, EncoderLayer
 
 @torch.no_grad()
 def initialise(model: nn.Module, *, std: float | None, residual_layers: int) -> None:
-    """Draw all matrices and tables anew; norms and biases keep PyTorch's ones and zeros.
+    """Draw all matrices and tables; norms and biases keep PyTorch's ones and zeros.
 
     std None: Xavier for matrices and 1/√D for tables (the 2017 recipe: a table that is also the output layer must not
     start with logits of size √D). A number: normal with that deviation, and the last matrix of each residual branch
     smaller by √(2·layers), so that the sum over depth keeps its size (GPT-2). Where attention has a scale of its own,
-    the queries make up for it, so that every fresh model starts with scores of the same size (T5).
+    the queries compensate for it, so that every fresh model starts with scores of the same size (T5).
     """
     for module in model.modules():
         if isinstance(module, nn.Linear):

@@ -22,7 +22,7 @@ Norm = Callable[[], nn.Module]
 class BatchNorm(nn.Module):
     """Normalise each feature over all tokens of the batch: what Transformers do *not* do, kept to show why.
 
-    A token's output depends on its batch mates and on padding, and training differs from evaluation.
+    A token's output depends on the rest of the batch and on padding, and training differs from evaluation.
     """
 
     def __init__(self, dim: int, eps: float = 1e-5) -> None:
@@ -35,7 +35,7 @@ class BatchNorm(nn.Module):
 
 
 class FeedForward(nn.Module):
-    """Two projections with a non-linearity between, at every position alone (Vaswani et al., 2017, eq. 2)."""
+    """Two projections with a non-linearity between, at each position separately (Vaswani et al., 2017, eq. 2)."""
 
     def __init__(
         self, dim: int, hidden_dim: int, *, activation: Activation = F.relu, dropout: float = 0.0, bias: bool = True
@@ -95,12 +95,12 @@ class Residual(nn.Module):
 
 
 def post_norm(norm: Norm, dropout: float = 0.0) -> Residual:
-    """LayerNorm(x + Sublayer(x)): the paper's place, which needs a warm-up."""
+    """LayerNorm(x + Sublayer(x)): as in the 2017 paper; training needs a warm-up."""
     return Residual(after=norm(), dropout=dropout)
 
 
 def pre_norm(norm: Norm, dropout: float = 0.0) -> Residual:
-    """x + Sublayer(LayerNorm(x)): a straight path for the gradient; the stack needs one norm more at its end."""
+    """x + Sublayer(LayerNorm(x)): a straight path for the gradient; the stack needs one more norm at its end."""
     return Residual(before=norm(), dropout=dropout)
 
 
@@ -112,9 +112,9 @@ class EncoderLayer(nn.Module):
         self.self_attn, self.self_attn_residual = self_attn, residual()
         self.ffn, self.ffn_residual = ffn, residual()
 
-    def forward(self, x: Tensor, view: AttentionContext) -> Tensor:
+    def forward(self, x: Tensor, context: AttentionContext) -> Tensor:
         """x: B T D; returns B T D."""
-        x = self.self_attn_residual(x, lambda y: self.self_attn(y, view))
+        x = self.self_attn_residual(x, lambda y: self.self_attn(y, context))
         x = self.ffn_residual(x, self.ffn)
         note(self, "output", x)
         return x
@@ -140,26 +140,26 @@ class DecoderLayer(nn.Module):
     def forward(
         self,
         x: Tensor,
-        view: AttentionContext,
+        context: AttentionContext,
         *,
         memory: Memory | None = None,
-        memory_view: AttentionContext | None = None,
+        memory_context: AttentionContext | None = None,
         caches: tuple[GrowingCache, FixedCache] | None = None,
         past: Tensor | None = None,
     ) -> Tensor:
-        """x: B T D; memory: the encoder's output; past: B P D, states of the segment before. Returns B T D."""
+        """x: B T D; memory: the encoder's output; past: B P D, states of the previous segment. Returns B T D."""
         self_cache, cross_cache = caches if caches is not None else (None, None)
 
         def look_back(y: Tensor) -> Tensor:
-            context = None if past is None else torch.cat((self.self_attn_residual.before(past), y), dim=1)
-            return self.self_attn(y, view, context=context, cache=self_cache)  # type: ignore[no-any-return]
+            source = None if past is None else torch.cat((self.self_attn_residual.before(past), y), dim=1)
+            return self.self_attn(y, context, source=source, cache=self_cache)  # type: ignore[no-any-return]
 
         x = self.self_attn_residual(x, look_back)
         if self.cross_attn is not None and self.cross_attn_residual is not None:
-            if memory is None or memory_view is None:
+            if memory is None or memory_context is None:
                 raise ValueError("this decoder attends to an encoder's output, but none was given; pass memory")
             cross_attn, states = self.cross_attn, memory.states
-            x = self.cross_attn_residual(x, lambda y: cross_attn(y, memory_view, context=states, cache=cross_cache))
+            x = self.cross_attn_residual(x, lambda y: cross_attn(y, memory_context, source=states, cache=cross_cache))
         x = self.ffn_residual(x, self.ffn)
         note(self, "output", x)
         return x

@@ -29,7 +29,7 @@ def window(queries: Tensor, keys: Tensor, *, left: int, right: int = 0) -> Tenso
     """Hide everything but `left` positions before the query, its own, and `right` positions after it.
 
     queries: B T, keys: B S, position ids; returns B 1 T S. Positions count tokens, not slots, so padding between them
-    uses up nothing.
+    does not count.
     """
     offset = keys[:, None, :] - queries[:, :, None]  # B T S: where the key stands, seen from the query
     return ((offset >= -left) & (offset <= right))[:, None]
@@ -41,7 +41,7 @@ def packed(query_segments: Tensor, key_segments: Tensor) -> Tensor:
 
 
 def both(*masks: Tensor | None) -> Tensor | None:
-    """Look only where every given mask allows it; None allows everything."""
+    """Allow only what every given mask allows; None allows everything."""
     combined: Tensor | None = None
     for mask in masks:
         if mask is not None:

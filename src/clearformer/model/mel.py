@@ -1,4 +1,4 @@
-"""Sound as a Transformer hears it: how loud each band of pitch is, a hundred times a second.
+"""Sound as a Transformer reads it: the loudness of each pitch band, a hundred times per second.
 
 B batch, N samples, T frames.
 """
@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 def log_mel(sound: Tensor, *, rate: int = 16_000, mels: int = 80, window: int = 400, hop: int = 160) -> Tensor:
-    """Loudness of each pitch band, ten milliseconds a frame, as Whisper has it. sound: B N, -1…1; returns B T mels."""
+    """Loudness of each pitch band, in frames of ten milliseconds, as in Whisper. sound: B N, -1…1; returns B T mels."""
     if sound.size(-1) <= window // 2 or sound.size(-1) < hop:
         raise ValueError(f"a sound of {sound.size(-1)} samples is too short for a window of {window}; add silence")
     spectrum = torch.stft(

@@ -1,8 +1,8 @@
-"""How a Transformer knows the order of its input: one class a scheme.
+"""How a Transformer knows the order of its input: one class per scheme.
 
 A scheme overrides one of three hooks that otherwise do nothing: add a vector to the embeddings, rotate queries and
-keys, or add a bias to the scores. Position ids are explicit integers, so a scheme never asks where padding or a cache
-is.
+keys, or add a bias to the scores. Position ids are explicit integers, so a scheme need not know about padding or
+caches.
 
 B batch, T query length, S key length, D model width, H heads, K head width.
 """
@@ -23,15 +23,15 @@ class NoPosition(nn.Module):
         """What to add to the embeddings. positions: B T; returns B T D."""
         return None
 
-    def rotate_queries(self, q: Tensor, view: AttentionContext) -> Tensor:
-        """Turn the queries. q: B H T K."""
+    def rotate_queries(self, q: Tensor, context: AttentionContext) -> Tensor:
+        """Rotate the queries. q: B H T K."""
         return q
 
-    def rotate_keys(self, k: Tensor, view: AttentionContext) -> Tensor:
-        """Turn the keys that are new in this call. k: B G S K."""
+    def rotate_keys(self, k: Tensor, context: AttentionContext) -> Tensor:
+        """Rotate the keys that are new in this call. k: B G S K."""
         return k
 
-    def bias(self, q: Tensor, k: Tensor, view: AttentionContext) -> Tensor | None:
+    def bias(self, q: Tensor, k: Tensor, context: AttentionContext) -> Tensor | None:
         """What to add to the scaled scores; broadcasts to B H T S."""
         return None
 
@@ -50,12 +50,12 @@ class Sinusoidal(NoPosition):
         self.dim, self.base, self.offset = dim, base, offset  # OpenNMT-tf counts from 1: offset
 
     def frequencies(self, device: torch.device) -> Tensor:
-        """Radians a step, from fast to slow: D/2."""
+        """Radians per position, from fast to slow: D/2."""
         exponent = torch.arange(0, self.dim, 2, device=device, dtype=torch.float64) / self.dim
         return torch.pow(self.base, -exponent)
 
     def embed(self, positions: Tensor) -> Tensor:
-        # Angles reach thousands of radians, where float32 has three decimals left: take them in float64.
+        # Angles reach thousands of radians, where float32 has three decimals left: compute them in float64.
         angles = (positions[..., None] + self.offset).double() * self.frequencies(positions.device)
         return self.arrange(angles.sin().float(), angles.cos().float())
 
@@ -99,12 +99,12 @@ class Learned(NoPosition):
 
 
 class Rotary(NoPosition):
-    """Turn each pair of features by an angle that grows with the position, so that q·k sees the distance only
+    """Rotate each pair of features by an angle that grows with the position, so that q·k depends on the distance only
     (Su et al., 2021).
 
-    pairs: "neighbours" turns features (0,1), (2,3), … as the paper has it (RoFormer); "halves" turns (0, K/2),
-    (1, K/2+1), … as Llama does. scaling stretches the angles to reach past the trained length: "linear" divides
-    positions by `factor` (Chen et al., 2023), "ntk" raises the base, which spares the fast waves.
+    pairs: "neighbours" rotates features (0,1), (2,3), … as in the paper (RoFormer); "halves" rotates (0, K/2),
+    (1, K/2+1), … as in Llama. scaling stretches the angles to reach past the trained length: "linear" divides
+    positions by `factor` (Chen et al., 2023), "ntk" raises the base, which changes the fast waves little.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class Rotary(NoPosition):
     ) -> None:
         super().__init__()
         if head_dim % 2:
-            raise ValueError(f"rotary positions turn pairs of features, so the head width must be even, not {head_dim}")
+            raise ValueError(f"rotary positions rotate pairs of features, so head_dim must be even, not {head_dim}")
         self.head_dim, self.pairs = head_dim, pairs
         self.base = base * factor ** (head_dim / max(head_dim - 2, 1)) if scaling == "ntk" else base
         self.stretch = factor if scaling == "linear" else 1.0
@@ -129,14 +129,14 @@ class Rotary(NoPosition):
         angles = positions[..., None].double() / self.stretch * torch.pow(self.base, -exponent)
         return angles.cos().float()[:, None], angles.sin().float()[:, None]
 
-    def rotate_queries(self, q: Tensor, view: AttentionContext) -> Tensor:
-        return self.rotate(q, *view.once((self, "queries"), lambda: self.turn(view.queries)))
+    def rotate_queries(self, q: Tensor, context: AttentionContext) -> Tensor:
+        return self.rotate(q, *context.once((self, "queries"), lambda: self.turn(context.queries)))
 
-    def rotate_keys(self, k: Tensor, view: AttentionContext) -> Tensor:
-        return self.rotate(k, *view.once((self, "keys"), lambda: self.turn(view.fresh)))
+    def rotate_keys(self, k: Tensor, context: AttentionContext) -> Tensor:
+        return self.rotate(k, *context.once((self, "keys"), lambda: self.turn(context.fresh)))
 
     def rotate(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-        """Turn every pair of features of x: B H T K by its angle."""
+        """Rotate every pair of features of x: B H T K by its angle."""
         cos, sin = cos.to(x.dtype), sin.to(x.dtype)
         if self.pairs == "neighbours":
             first, second = x[..., 0::2], x[..., 1::2]
@@ -146,25 +146,25 @@ class Rotary(NoPosition):
 
 
 class Alibi(NoPosition):
-    """Subtract a penalty that grows with the distance, at a slope of its own for each head (Press et al., 2022)."""
+    """Subtract a penalty that grows with the distance, with one slope per head (Press et al., 2022)."""
 
     def __init__(self, heads: int) -> None:
         super().__init__()
         self.heads = heads
 
     def slopes(self, device: torch.device | None = None) -> Tensor:
-        """One slope a head: 2^-1 … 2^-8 for eight. H."""
-        # A power of two gets the geometric row of the paper; any other count is filled from the row of the next power.
+        """One slope per head: 2^-1 … 2^-8 for eight. H."""
+        # A power of two has the paper's geometric sequence; other counts are filled from that of the next power of two.
         power = 2 ** math.floor(math.log2(self.heads))
         exponents = [8 * (i + 1) / power for i in range(power)]
         exponents += [8 * (2 * i + 1) / (2 * power) for i in range(self.heads - power)]
         return torch.pow(2.0, -torch.tensor(exponents, device=device, dtype=torch.float32))
 
-    def bias(self, q: Tensor, k: Tensor, view: AttentionContext) -> Tensor:
+    def bias(self, q: Tensor, k: Tensor, context: AttentionContext) -> Tensor:
         def penalty() -> Tensor:
-            return -self.slopes(q.device)[:, None, None] * view.distances()[:, None].abs()  # B H T S
+            return -self.slopes(q.device)[:, None, None] * context.distances()[:, None].abs()  # B H T S
 
-        return view.once((self, "penalty"), penalty).to(q.dtype)
+        return context.once((self, "penalty"), penalty).to(q.dtype)
 
 
 class Buckets(NoPosition):
@@ -187,23 +187,23 @@ class Buckets(NoPosition):
         else:
             distances = distances.clamp(min=0)
         exact = count // 2
-        # The float operations stand in T5's order: at a bucket's edge the last bit decides.
+        # The float operations are in T5's order: at a bucket's edge the last bit decides.
         scale = torch.log(distances.clamp(min=1).float() / exact) / math.log(self.max_distance / exact)
         wide = (exact + (scale * (count - exact)).long()).clamp(max=count - 1)
         return start + torch.where(distances < exact, distances, wide)
 
-    def bias(self, q: Tensor, k: Tensor, view: AttentionContext) -> Tensor:
+    def bias(self, q: Tensor, k: Tensor, context: AttentionContext) -> Tensor:
         def look_up() -> Tensor:
-            table: Tensor = self.table(self.bucket(view.distances()))
+            table: Tensor = self.table(self.bucket(context.distances()))
             return table.permute(0, 3, 1, 2)  # B T S H -> B H T S
 
-        return view.once((self, "bias"), look_up)
+        return context.once((self, "bias"), look_up)
 
 
 class Shaw(NoPosition):
     """A trained key for each clipped distance, matched by the query (Shaw et al., 2018, eq. 4).
 
-    The paper's second table, for values, is left out: it brought nothing in the paper's own ablation (table 3) and
+    The paper's second table, for values, is left out: it gained nothing in the paper's own ablation (table 3) and
     would rule out every fused kernel, since it needs the weights.
     """
 
@@ -212,15 +212,19 @@ class Shaw(NoPosition):
         self.max_distance = max_distance
         self.table = nn.Embedding(2 * max_distance + 1, head_dim)
 
-    def bias(self, q: Tensor, k: Tensor, view: AttentionContext) -> Tensor:
+    def bias(self, q: Tensor, k: Tensor, context: AttentionContext) -> Tensor:
         reach = self.max_distance
-        index = view.once((self, "index"), lambda: view.distances().clamp(-reach, reach)[:, None] + reach)  # B 1 T S
+
+        def clipped() -> Tensor:
+            return context.distances().clamp(-reach, reach)[:, None] + reach  # B 1 T S
+
+        index = context.once((self, "index"), clipped)
         return _pick(q @ self.table.weight.mT / math.sqrt(q.size(-1)), index)
 
 
 class Relative(NoPosition):
     """Transformer-XL's relative scores: the query matches a projected wave of the distance, and two trained vectors
-    stand in for the query where its own position would have mattered (Dai et al., 2019, section 3.3)."""
+    replace the query where its own position would have mattered (Dai et al., 2019, section 3.3)."""
 
     def __init__(self, dim: int, *, heads: int, head_dim: int) -> None:
         super().__init__()
@@ -230,13 +234,13 @@ class Relative(NoPosition):
         self.content_bias = nn.Parameter(torch.zeros(heads, head_dim))  # u
         self.distance_bias = nn.Parameter(torch.zeros(heads, head_dim))  # v
 
-    def bias(self, q: Tensor, k: Tensor, view: AttentionContext) -> Tensor:
-        low, high = view.once((self, "range"), lambda: _range(view))
+    def bias(self, q: Tensor, k: Tensor, context: AttentionContext) -> Tensor:
+        low, high = context.once((self, "range"), lambda: _range(context))
         steps = torch.arange(low, high + 1, device=q.device)
-        waves = view.once((self, "waves"), lambda: self.waves.embed(steps))  # N D, one row a distance
+        waves = context.once((self, "waves"), lambda: self.waves.embed(steps))  # N D, one row per distance
         r = self.r_proj(waves.to(q.dtype)).view(-1, self.heads, self.head_dim).permute(1, 2, 0)  # H K N
         by_distance = (q + self.distance_bias[:, None]) @ r  # B H T N
-        index = view.once((self, "index"), lambda: view.distances()[:, None] - low)
+        index = context.once((self, "index"), lambda: context.distances()[:, None] - low)
         keys = k.repeat_interleave(self.heads // k.size(1), dim=1)
         by_content = self.content_bias[:, None] @ keys.mT  # B H 1 S
         return (_pick(by_distance, index) + by_content) / math.sqrt(self.head_dim)
@@ -248,9 +252,9 @@ def _pick(by_distance: Tensor, index: Tensor) -> Tensor:
     return by_distance.gather(-1, index.expand(batch, heads, queries, index.size(-1)))
 
 
-def _range(view: AttentionContext) -> tuple[int, int]:
+def _range(context: AttentionContext) -> tuple[int, int]:
     """The smallest and largest distance that occurs. Without data (meta device) the widest that the lengths allow."""
-    if view.queries.is_meta:
-        return 1 - view.keys.size(1), view.keys.size(1) - 1
-    distances = view.distances()
+    if context.queries.is_meta:
+        return 1 - context.keys.size(1), context.keys.size(1) - 1
+    distances = context.distances()
     return int(distances.min()), int(distances.max())

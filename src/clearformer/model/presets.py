@@ -1,4 +1,4 @@
-"""Published sizes by name, and the small ones that an ordinary computer trains."""
+"""Published sizes by name, and small ones for an ordinary computer."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -7,7 +7,7 @@ from clearformer.model import families
 from clearformer.model.config import DropoutConfig, ModelConfig
 
 PRESETS: dict[str, Callable[[], ModelConfig]] = {
-    # for an ordinary computer; the vocabulary is the corpus's own and is put in later
+    # for an ordinary computer; the vocabulary size comes from the corpus, later
     "tiny": lambda: families.transformer(
         vocab_size=10_000,
         dim=128,
@@ -43,7 +43,7 @@ PRESETS: dict[str, Callable[[], ModelConfig]] = {
 
 
 def preset(name: str, *, vocab_size: int | None = None) -> ModelConfig:
-    """The configuration behind a name, for a vocabulary of one's own if given."""
+    """The configuration of this name, with another vocabulary size if given."""
     if name not in PRESETS:
         raise ValueError(f"there is no preset {name!r}; choose one of {', '.join(PRESETS)}")
     config = PRESETS[name]()

@@ -1,8 +1,7 @@
 """See what a model computes: named intermediate values of an ordinary forward pass.
 
-There is no second implementation. Modules say what they hold with `note(self, "q", q)`; while nobody traces, that is
-one look at a context variable. While somebody does, attention takes its readable path, so that scores and weights
-exist.
+There is no second implementation. Modules offer their values with `note(self, "q", q)`; without a trace that costs one
+look at a context variable. During a trace attention takes its readable path, so that scores and weights exist.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,7 +17,7 @@ _active: ContextVar["Trace | None"] = ContextVar("clearformer_trace", default=No
 
 
 class Holder(Protocol):
-    """Something that uses a model, such as a translator: names are the model's own."""
+    """Something that holds a model, such as a translator: names are the model's."""
 
     model: nn.Module
 
@@ -27,20 +26,20 @@ class Trace(Mapping[str, Tensor]):
     """Recorded values by name, such as "decoder.layers.3.cross_attn.weights".
 
     `seen[name]` is the value of the last call. A module that ran several times (a decoder, step by step) has them all
-    in `seen.history(name)`. Tensors are detached and copied, so later in-place work cannot change what was seen.
+    in `seen.history(name)`. Tensors are detached and copied, so later in-place operations cannot change them.
     """
 
     def __init__(self, model: nn.Module, only: Iterable[str] | None = None) -> None:
         self._patterns = None if only is None else list(only)
         self._values: dict[str, list[Tensor]] = {}
-        # A module may stand at several places (ALBERT runs one layer many times): its n-th note goes to its n-th name.
+        # A module may have several names (ALBERT runs one layer many times): its n-th note goes to its n-th name.
         self._names: dict[int, list[str]] = {}
         for name, module in model.named_modules(remove_duplicate=False):
             self._names.setdefault(id(module), []).append(name)
         self._count: dict[tuple[int, str], int] = {}
 
     def record(self, module: nn.Module, label: str, value: Tensor) -> None:
-        """Keep a value under the module's place in the model; modules of other models are passed over."""
+        """Record a value under the module's name in the model; modules of other models are ignored."""
         places = self._names.get(id(module))
         if places is None:
             return
@@ -80,18 +79,18 @@ def trace(model: nn.Module | Holder, only: Iterable[str] | None = None) -> Itera
 
 
 def note(module: nn.Module, label: str, value: Tensor) -> None:
-    """Offer a value to whoever is looking; does nothing otherwise."""
+    """Record a value if a trace is running; otherwise do nothing."""
     seen = watcher()
     if seen is not None:
         seen.record(module, label, value)
 
 
 def notes_of(module: nn.Module) -> Callable[[str, Tensor], None] | None:
-    """A function that notes values in a module's name, or None while nobody looks."""
+    """A function that records values of a module, or None when no trace is running."""
     seen = watcher()
     return None if seen is None else lambda label, value: seen.record(module, label, value)
 
 
 def watcher() -> Trace | None:
-    """The trace that is running, if any. A compiled graph has nobody to show its values to."""
+    """The trace that is running, if any. A compiled graph is never traced."""
     return None if torch.compiler.is_compiling() else _active.get()

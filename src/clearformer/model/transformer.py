@@ -1,6 +1,6 @@
-"""Stacks of layers, and the three models that they make: encoder–decoder, encoder only, decoder only.
+"""Stacks of layers, and the models that they make: encoder–decoder, encoder only, decoder only, encoder with queries.
 
-B batch, T length, S memory length, D model width, V vocabulary.
+B batch, T length, S memory length, D model width, V vocabulary, Q queries.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from clearformer.model import masks
 from clearformer.model.attention_context import AttentionContext, Memory, position_ids
 from clearformer.model.cache import Cache, DecoderCache
+from clearformer.model.frontends import QueryFrontend
 from clearformer.model.layers import DecoderLayer, EncoderLayer
 from clearformer.model.segment_memory import SegmentMemory
 from clearformer.model.trace import note
@@ -43,9 +44,9 @@ class Encoder(nn.Module):
             None if keep is None else masks.padding(keep),
             None if segments is None else masks.packed(segments, segments),
         )
-        view = AttentionContext(positions, positions, mask=mask)
+        context = AttentionContext(positions, positions, mask=mask)
         for layer in self.layers:
-            x = layer(x, view)
+            x = layer(x, context)
         x = self.norm(x)
         note(self, "output", x)
         return Memory(x, keep, segments)
@@ -72,24 +73,24 @@ class Decoder(nn.Module):
         positions: Tensor | None = None,
         segments: Tensor | None = None,
         cache: DecoderCache | None = None,
-        recall: SegmentMemory | None = None,
+        segment_memory: SegmentMemory | None = None,
     ) -> Tensor:
-        """tokens: B T. With a cache or a recall only the new tokens are given. Returns states B T D."""
-        if segments is not None and (cache is not None or recall is not None):
+        """tokens: B T. With a cache or a segment memory only the new tokens are given. Returns states B T D."""
+        if segments is not None and (cache is not None or segment_memory is not None):
             raise ValueError("packed rows are for training: give segments, or a cache, not both")
-        past = cache if cache is not None else recall
+        past = cache if cache is not None else segment_memory
         start = 0 if past is None else past.next_position()
         if positions is None:
             positions = position_ids(tokens.shape, keep, start, segments=segments, device=tokens.device)
         x, keep, positions = self.front(tokens, keep, positions)
         keys, key_keep = (positions, keep) if past is None else past.place(positions, keep)
-        fresh = keys if cache is None else positions  # a cache holds the other keys projected, a recall does not
-        view = self.look_back(positions, keys, fresh, key_keep, segments)
-        memory_view = None if memory is None else look_across(positions, memory, segments)
+        fresh = keys if cache is None else positions  # a cache holds the other keys projected already
+        context = self.look_back(positions, keys, fresh, key_keep, segments)
+        memory_context = None if memory is None else look_across(positions, memory, segments)
         for index, layer in enumerate(self.layers):
             caches = None if cache is None else (cache.self_attn[index], cache.cross_attn[index])
-            states = None if recall is None else recall.exchange(index, x)
-            x = layer(x, view, memory=memory, memory_view=memory_view, caches=caches, past=states)
+            states = None if segment_memory is None else segment_memory.exchange(index, x)
+            x = layer(x, context, memory=memory, memory_context=memory_context, caches=caches, past=states)
         x = self.norm(x)
         note(self, "output", x)
         output: Tensor = x
@@ -102,7 +103,7 @@ class Decoder(nn.Module):
     def look_back(
         self, positions: Tensor, keys: Tensor, fresh: Tensor, keep: Tensor | None, segments: Tensor | None
     ) -> AttentionContext:
-        """Each query sees the keys up to its own slot, that are real, near enough and of its own segment."""
+        """Each query sees the keys up to its own slot that are real, within the window and in its own segment."""
         new, total = positions.size(1), keys.size(1)
         mask = masks.both(
             masks.causal(new, total, device=keys.device) if new > 1 else None,  # a single query is the last one
@@ -113,8 +114,28 @@ class Decoder(nn.Module):
         return AttentionContext(positions, keys, fresh=fresh, mask=mask)
 
 
+class QueryDecoder(nn.Module):
+    """Learned queries and layers in which each sees all the others and the encoder's memory: a set, not a sequence."""
+
+    def __init__(self, front: QueryFrontend, layers: Sequence[DecoderLayer], norm: nn.Module | None = None) -> None:
+        super().__init__()
+        self.front = front
+        self.layers = nn.ModuleList(layers)
+        self.norm = norm if norm is not None else nn.Identity()
+
+    def forward(self, memory: Memory) -> Tensor:
+        """Returns one state per query: B Q D."""
+        x, _, positions = self.front(memory.states.size(0))
+        context, across = AttentionContext(positions, positions), look_across(positions, memory, None)
+        for layer in self.layers:
+            x = layer(x, context, memory=memory, memory_context=across)
+        output: Tensor = self.norm(x)
+        note(self, "output", output)
+        return output
+
+
 def look_across(positions: Tensor, memory: Memory, segments: Tensor | None) -> AttentionContext:
-    """Each query sees the whole memory, as far as it is real and of the query's own segment."""
+    """Each query sees the memory's real slots in its own segment."""
     if segments is not None and memory.segments is None:
         raise ValueError("the target is packed but the source is not; give the encoder its segments too")
     if segments is None and memory.segments is not None:
@@ -131,7 +152,7 @@ class EncoderDecoder(nn.Module):
     """Read a source, write a target: translation, summarisation, transcription.
 
     The two stacks may be a Transformer's, or the recurrent or convolutional baseline's: the interface is the same.
-    `places` are position ids and segments, for the stacks that know them.
+    `places` are position ids and segments, for the stacks that take them.
     """
 
     def __init__(self, encoder: nn.Module, decoder: nn.Module, head: nn.Module) -> None:
@@ -152,13 +173,13 @@ class EncoderDecoder(nn.Module):
         cache: Cache | None = None,
         **places: Tensor | None,
     ) -> Tensor:
-        """target: B T, what was written so far; returns logits for what comes next: B T V."""
+        """target: B T, the tokens so far; returns logits of the next token at each position: B T V."""
         return _logits(self, self.decoder(target, memory, keep=keep, cache=cache, **places))
 
     def states(
         self, source: Tensor, target: Tensor, *, source_keep: Tensor | None = None, target_keep: Tensor | None = None
     ) -> Tensor:
-        """What the head is given, B T D: a loss that skips padding need not score it against the whole vocabulary."""
+        """The head's input, B T D: a loss that skips padding need not compute its logits."""
         states: Tensor = self.decoder(target, self.encode(source, keep=source_keep), keep=target_keep)
         return states
 
@@ -175,7 +196,7 @@ class EncoderDecoder(nn.Module):
 
 
 class DecoderOnly(nn.Module):
-    """Go on with a text: a language model."""
+    """Continue a text: a language model."""
 
     def __init__(self, decoder: Decoder, head: nn.Module) -> None:
         super().__init__()
@@ -189,17 +210,19 @@ class DecoderOnly(nn.Module):
         positions: Tensor | None = None,
         segments: Tensor | None = None,
         cache: DecoderCache | None = None,
-        recall: SegmentMemory | None = None,
+        segment_memory: SegmentMemory | None = None,
     ) -> Tensor:
-        """tokens: B T; returns logits B T V, or what the head makes of the states."""
-        states = self.decoder(tokens, keep=keep, positions=positions, segments=segments, cache=cache, recall=recall)
+        """tokens: B T; returns logits B T V, or the head's output."""
+        states = self.decoder(
+            tokens, keep=keep, positions=positions, segments=segments, cache=cache, segment_memory=segment_memory
+        )
         return _logits(self, states, keep)
 
     def start_cache(self, room: int = 64) -> DecoderCache:
         """An empty cache for `forward`."""
         return DecoderCache(len(self.decoder.layers), room=room)
 
-    def start_recall(self, length: int) -> SegmentMemory:
+    def start_segment_memory(self, length: int) -> SegmentMemory:
         """An empty memory of earlier segments, `length` tokens long (Transformer-XL)."""
         return SegmentMemory(len(self.decoder.layers), length=length)
 
@@ -233,12 +256,29 @@ class EncoderOnly(nn.Module):
         segments: Tensor | None = None,
         types: Tensor | None = None,
     ) -> Tensor:
-        """inputs: what the front end takes; returns what the head makes of the states."""
+        """inputs: what the front end takes; returns the head's output."""
         memory = self.encode(inputs, keep=keep, positions=positions, segments=segments, types=types)
         return _logits(self, memory.states, memory.keep)
 
 
-def _logits(model: EncoderDecoder | DecoderOnly | EncoderOnly, states: Tensor, keep: Tensor | None = None) -> Tensor:
-    logits: Tensor = model.head(states, keep)
+class EncoderQueryDecoder(nn.Module):
+    """Read an input and answer a fixed number of learned queries about it, all at once (DETR; Carion et al., 2020)."""
+
+    def __init__(self, encoder: Encoder, decoder: QueryDecoder, head: nn.Module) -> None:
+        super().__init__()
+        self.encoder, self.decoder, self.head = encoder, decoder, head
+
+    def encode(self, inputs: Tensor, *, keep: Tensor | None = None) -> Memory:
+        """The memory that the queries attend to."""
+        memory: Memory = self.encoder(inputs, keep=keep)
+        return memory
+
+    def forward(self, inputs: Tensor, *, keep: Tensor | None = None) -> Tensor:
+        """inputs: what the front end takes; keep: B S, True = real. Returns the head's output."""
+        return _logits(self, self.decoder(self.encode(inputs, keep=keep)))
+
+
+def _logits(model: nn.Module, states: Tensor, keep: Tensor | None = None) -> Tensor:
+    logits: Tensor = model.head(states, keep)  # type: ignore[operator]
     note(model, "logits", logits)
     return logits

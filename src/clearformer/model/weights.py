@@ -1,10 +1,11 @@
-"""A model's weights as a flat dictionary, and back: the one place where names and shapes are compared."""
+"""A model's weights as a flat dictionary and back; here names and shapes are compared."""
 
 import re
 
 import torch
 from torch import Tensor, nn
 
+HEAD = "head."
 LAYER = re.compile(r"(.*\blayers)\.(\d+)\.(.*)")
 
 
@@ -23,7 +24,7 @@ def put_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
     missing, extra = own.keys() - weights.keys(), weights.keys() - own.keys()
     if missing or extra:
         raise ValueError(
-            f"the weights do not fit the model: missing {_some(missing)}, unexpected {_some(extra)}; another model?"
+            f"the weights do not fit the model: missing {_some(missing)}, unexpected {_some(extra)}; another model's?"
         )
     for name, tensor in own.items():
         if tensor.shape != weights[name].shape:
@@ -32,9 +33,22 @@ def put_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
         tensor.copy_(weights[name])
 
 
+def start_from(model: nn.Module, weights: dict[str, Tensor]) -> list[str]:
+    """Begin with another model's weights: fewer layers of them where this one is shallower, and a new head where the
+    two heads differ. Returns the names of what is new.
+    """
+    given, own = thin_out(weights, model), weights_of(model)
+    new = [
+        name for name in own if name.startswith(HEAD) and (name not in given or given[name].shape != own[name].shape)
+    ]
+    kept = {name: weight for name, weight in given.items() if name in own or not name.startswith(HEAD)}
+    put_weights(model, kept | {name: own[name] for name in new})
+    return new
+
+
 def thin_out(weights: dict[str, Tensor], model: nn.Module) -> dict[str, Tensor]:
-    """What a shallower model takes over from a deeper one of the same widths: layers at even distances, the first and
-    the last among them; of a single layer the first. A model that is as deep takes everything.
+    """What a shallower model takes from a deeper one of the same widths: evenly spaced layers, the first and the last
+    among them; a single layer takes the first. A model of the same depth takes everything.
     """
     wanted, given = _depths(weights_of(model)), _depths(weights)
     chosen: dict[str, Tensor] = {}

@@ -1,90 +1,100 @@
 """A recipe: everything that decides what a training run does, as one TOML file.
 
-The sections are the configurations of the folders that do the work. `[model]` names a preset and lays values over it;
-the vocabulary size comes from the vocabulary itself. `model.from` names a model folder to go on from instead.
+Its first line names the task, which decides with which dataclasses [data], [objective], [use] and [scoring] are read.
+`[model]` names a preset or a family and lays values over it; sizes that the data decides come from the data.
+`model.from` names a model folder to begin with instead.
 """
 
+import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, make_dataclass, replace
+from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from clearformer.folder.description import read_description
+from clearformer.folder.description import find_model
+from clearformer.folder.run_folder import RECIPE
 from clearformer.foundation import settings
-from clearformer.inference.translation_settings import DecodingConfig
-from clearformer.model.config import ModelConfig
-from clearformer.model.families import FAMILIES
-from clearformer.model.presets import PRESETS, preset
-from clearformer.text.train_tokenizer import TokenizerConfig
+from clearformer.tasks import TASKS, find_task
+from clearformer.tasks.data_files import seen_from
+from clearformer.tasks.model_section import model_config
+from clearformer.tasks.task import Task, Training
 from clearformer.training.loop import TrainingConfig
 
-
-@dataclass(frozen=True, kw_only=True)
-class DataConfig:
-    """Parallel text: line n of a source file belongs to line n of its target file. Plain or .gz.
-
-    corpus: a name from `clearformer data list`; file names are then relative to its folder, otherwise to the recipe's.
-    train_source, train_target: one file, or a list of files that are read one after the other.
-    """
-
-    corpus: str | None = None
-    source_language: str | None = None
-    target_language: str | None = None
-    train_source: str | tuple[str, ...] = ""
-    train_target: str | tuple[str, ...] = ""
-    dev_source: str = ""
-    dev_target: str = ""
-    test_source: str = ""
-    test_target: str = ""
-    max_length: int = 256  # longer sentences (in tokens) are left out, and counted
-    split_pieces: float = 0.0  # chance that a piece is read as the two it was merged from (see data/splitting.py)
-    attribution: str | None = None  # what a model trained on this has to say of its data
-    licence: str | None = None
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.split_pieces < 1:
-            raise ValueError(f"data.split_pieces is a chance, at least 0 and less than 1, not {self.split_pieces}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScoringConfig:
-    """How validation and evaluation compare: sacreBLEU's tokeniser ("none" for text that is split already)."""
-
-    tokenise: str | None = None
-    sentences: int = 1000  # of the development set that are translated at each validation
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """A run, described. `model` stays plain until the vocabulary is known."""
+    """A run, described. data, objective, use, scoring: the task's own; model: plain until its sizes are known."""
 
+    task: str
     name: str = "run"
-    data: DataConfig
-    vocabulary: TokenizerConfig = field(default_factory=TokenizerConfig)
-    joint: bool = True  # one vocabulary for both languages
+    data: Any
+    objective: Any
     model: dict[str, Any] = field(default_factory=lambda: {"preset": "tiny"})
     training: TrainingConfig = field(default_factory=TrainingConfig)
-    decoding: DecodingConfig = field(default_factory=DecodingConfig)
-    scoring: ScoringConfig = field(default_factory=ScoringConfig)
+    use: Any  # how the model is used, in validation and by default afterwards
+    scoring: Any
 
 
 def read_recipe(path: Path, changes: Iterable[str] = ()) -> Recipe:
     """A recipe file with `key.path=value` changes laid over it."""
     changes, values = list(changes), settings.read_toml(path)
     where = f"{path} with {' '.join(changes)}" if changes else str(path)  # the mistake may be in either
-    return settings.parse(Recipe, settings.overlay(values, changes), where)
+    return parse_recipe(settings.overlay(values, changes), where)
+
+
+def parse_recipe(values: Mapping[str, Any], where: str) -> Recipe:
+    """Plain values as a recipe. What does not fit is found here, before anything is prepared."""
+    if "task" not in values:
+        raise ValueError(f"{where}: task is missing; begin with a line such as task = {next(iter(TASKS))!r}")
+    if not isinstance(values["task"], str):
+        raise ValueError(f"{where}: task must be the name of a task, not {values['task']!r}")
+    try:
+        task, _ = trainable(values["task"])
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
+    recipe = settings.parse(_recipe_type(task.name), values, where)
+    try:
+        model_config(recipe.model, {}, base=find_start(recipe.model, Path(where).parent))
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
+    return recipe
 
 
 def turned_round(recipe: Recipe) -> Recipe:
     """The same recipe for the other direction."""
-    data, sides = recipe.data, {"source": "target", "target": "source"}
-    swapped = {
-        field_of(side): getattr(data, field_of(other))
-        for field_of in ("{}_language".format, "train_{}".format, "dev_{}".format, "test_{}".format)
-        for side, other in sides.items()
-    }
-    return replace(recipe, name=f"{recipe.name}-reverse", data=replace(data, **swapped))
+    _, training = trainable(recipe.task)
+    if training.reverse is None:
+        raise ValueError(f"{recipe.task} has no other direction; leave --reverse out")
+    return replace(recipe, name=f"{recipe.name}-reverse", data=training.reverse(recipe.data))
+
+
+def trainable(name: str) -> tuple[Task, Training[Any, Any, Any, Any]]:
+    """A task that can be trained, by name."""
+    task = find_task(name)
+    if task.training is None:
+        raise ValueError(f"models for {name} can be imported but not trained yet")
+    return task, task.training
+
+
+@cache
+def _recipe_type(name: str) -> type[Recipe]:
+    """`Recipe` with the task's own sections, so that a wrong key or type in them is named like any other."""
+    task, training = trainable(name)
+    sections = {
+        "data": training.data, "objective": training.objective, "use": task.verb.options, "scoring": training.scoring
+    }  # fmt: skip
+    made = make_dataclass(
+        "Recipe",
+        [(key, kind, field(default_factory=kind)) for key, kind in sections.items()],
+        bases=(Recipe,),
+        frozen=True,
+        kw_only=True,
+    )
+    return cast(type[Recipe], made)
 
 
 def find_recipe(name: str) -> Path:
@@ -99,31 +109,25 @@ def find_recipe(name: str) -> Path:
     return shipped
 
 
-def model_config(values: Mapping[str, Any], *, vocab_size: int, target_vocab_size: int | None) -> ModelConfig:
-    """The `[model]` section as a configuration: a preset or a family, with the section's other values over it."""
-    rest = dict(values)
-    if (start := rest.pop("from", None)) is not None:  # sizes and vocabulary are that model's; dropout may be ours
-        return settings.parse(
-            ModelConfig, _merge(read_description(Path(start))["model"], rest), f"[model] from {start}"
-        )
-    name, family = rest.pop("preset", None), rest.pop("family", None)
-    if name is not None:
-        base = settings.to_plain(preset(name))
-    elif family is not None:
-        if family not in FAMILIES:
-            raise ValueError(f"there is no model family {family!r}; choose one of {', '.join(FAMILIES)}")
-        base = settings.to_plain(FAMILIES[family](vocab_size=vocab_size))
-    else:
-        raise ValueError(f"the [model] section needs a preset ({', '.join(PRESETS)}) or a family")
-    merged = _merge(base, rest) | {"vocab_size": vocab_size}
-    if target_vocab_size is not None:
-        merged["target_vocab_size"] = target_vocab_size
-    return settings.parse(ModelConfig, merged, "[model]")
+def keep_recipe(recipe: Recipe, out: Path, *, base: Path, resume: bool) -> None:
+    """Write a run's recipe down as resolved; name what differs from the one that the run was started with."""
+    moved = replace(recipe, data=seen_from(out, recipe.data, base))
+    path, text = out / RECIPE, settings.to_toml(settings.to_plain(moved))
+    if resume and path.exists() and (before := path.read_text(encoding="utf-8")) != text:
+        changed = sorted(set(text.splitlines()) - set(before.splitlines()))
+        log.warning("the recipe is not the one that this run was started with; now it says: %s", "; ".join(changed))
+    path.write_text(text, encoding="utf-8")
 
 
-def _merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    merged = dict(base)
-    for key, value in over.items():
-        old = merged.get(key)
-        merged[key] = _merge(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
-    return merged
+def find_start(model: Mapping[str, Any], base: Path) -> Path | None:
+    """The model folder that training begins with, if [model] names one."""
+    if "from" not in model:
+        return None
+    beside = base / str(model["from"])
+    return find_model(beside if beside.exists() else str(model["from"])).resolve()
+
+
+def with_start(recipe: Recipe, base: Path) -> Recipe:
+    """The recipe with the whole name of the folder that it begins with, so that it means the same everywhere."""
+    start = find_start(recipe.model, base)
+    return recipe if start is None else replace(recipe, model={**recipe.model, "from": str(start)})

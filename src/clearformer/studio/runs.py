@@ -9,17 +9,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
-from clearformer.folder import bundle
-from clearformer.folder.bundle import Bundle
-from clearformer.foundation import settings, storage
+from clearformer.foundation import settings
 from clearformer.foundation.locks import is_held
-from clearformer.model.build import build
-from clearformer.model.weights import put_weights
-from clearformer.run.recipe import Recipe, model_config
+from clearformer.run.opened_run import open_run
 from clearformer.serving.refusal import Refused
 from clearformer.studio.shown_model import ShownModel
-from clearformer.text.tokenizer import Tokenizer
-from clearformer.training.checkpoint import Checkpoints, finished_weights
+from clearformer.training.checkpoint import Checkpoints
 from clearformer.training.metrics_log import METRICS, read_records
 
 POINTS = 1500  # of a curve: more than a screen has pixels
@@ -65,12 +60,9 @@ class Runs:
     def model_at(self, number: int, step: int) -> ShownModel:
         """The model as it was at a checkpoint."""
         folder = self._folder(number)
-        checkpoints = Checkpoints(folder / "checkpoints", keep=1)
-        if step not in checkpoints.steps():
+        if step not in Checkpoints(folder / "checkpoints", keep=1).steps():
             raise Refused("checkpoint", "{run} has no checkpoint of step {step} any more", run=folder.name, step=step)
-        made = _bundle_of(folder)
-        put_weights(made.model, finished_weights(checkpoints.path(step)))
-        return ShownModel(made, f"{folder.name} · {step}")
+        return ShownModel(open_run(folder, step), f"{folder.name} · {step}")
 
     def _folder(self, number: int) -> Path:
         folders = self.folders()
@@ -100,26 +92,6 @@ def _state(folder: Path) -> State:
         return "finished"
     fresh = time.time() - (folder / METRICS).stat().st_mtime < FRESH
     return "running" if held is None and fresh else "stopped"
-
-
-def _bundle_of(folder: Path) -> Bundle:
-    """The run's model without its weights: from the finished folder, or, while it runs, from recipe and vocabulary."""
-    if (folder / "model" / "config.json").exists():
-        return bundle.load(folder / "model")
-    recipe = settings.parse(Recipe, settings.read_toml(folder / "recipe.toml"), str(folder / "recipe.toml"))
-    names = ["joint"] if recipe.joint else ["source", "target"]
-    loaded = [
-        Tokenizer.load(
-            folder / "vocabulary" / f"{name}.json", storage.read_json(folder / "vocabulary" / f"{name}.facts.json")
-        )
-        for name in names
-    ]
-    target_size = None if recipe.joint else loaded[-1].vocab_size
-    config = model_config(recipe.model, vocab_size=loaded[0].vocab_size, target_vocab_size=target_size)
-    target = None if recipe.joint else loaded[-1]
-    provenance = {"decoding": settings.to_plain(recipe.decoding), "source_language": recipe.data.source_language}
-    model, source = build(config), loaded[0]
-    return Bundle(config=config, model=model, tokenizer=source, target_tokenizer=target, provenance=provenance)
 
 
 def _is_run(folder: Path) -> bool:
@@ -154,13 +126,13 @@ def _thin(points: list[tuple[int, float]]) -> list[tuple[int, float]]:
 
 
 def _speed(records: Sequence[dict[str, Any]]) -> list[tuple[int, float]]:
-    """Tokens per second between records; a resumed run's pause is left out."""
+    """What was counted (tokens, pictures) per second between records; a resumed run's pause is left out."""
     found = []
     for before, after in pairwise(records):
         seconds = after.get("time", 0) - before.get("time", 0)
-        tokens = after.get("tokens", 0) - before.get("tokens", 0)
-        if 0 < seconds < 600 and tokens > 0:
-            found.append((after["step"], tokens / seconds))
+        counted = after.get("count", 0) - before.get("count", 0)
+        if 0 < seconds < 600 and counted > 0:
+            found.append((after["step"], counted / seconds))
     return found
 
 

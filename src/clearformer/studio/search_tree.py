@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from clearformer.figures.branches import Branch, Tree
 from clearformer.figures.sheet import Table, TabledFigure
+from clearformer.figures.tree_drawing import Branch, Tree
 
 # What went on or could have: the others were cut as soon as they were made.
 ALIVE = {"start", "kept", "finished", "worse_than_finished", "search_stopped"}

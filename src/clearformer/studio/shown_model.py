@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from clearformer.folder import bundle as bundles
-from clearformer.folder.bundle import Bundle, Markers
-from clearformer.inference.translator import usual_markers
+from clearformer.folder.bundle import Bundle
+from clearformer.folder.preprocessing import Markers, usual_markers
 from clearformer.model.config import ModelConfig
 from clearformer.serving.refusal import Refused
 from clearformer.studio.spelling import Token, spell

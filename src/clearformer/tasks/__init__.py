@@ -1,1 +1,70 @@
-"""Every use of the Transformer as a record of functions, found through one closed table."""
+"""Every use of the Transformer as a record of functions, found through one closed table.
+
+A name leads to a file of this folder and to nothing else: nothing registers itself, and no model folder can name code.
+"""
+
+import difflib
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clearformer.tasks.task import Task
+
+TASKS: dict[str, str] = {  # the name in config.json and recipes -> the file
+    "translation": "translation",
+    "language-model": "language_model",
+    "text-classification": "text_classes",
+    "tagging": "word_tags",
+    "question-answering": "answers",
+    "embedding": "embeddings",
+    "masked-language-model": "masked_words",
+    "picture-classification": "picture_classes",
+    "transcription": "transcription",
+    "network": "network",
+}
+
+# Which task a network is for where its folder does not say: (shape, head, front end); None stands for any.
+_BY_NETWORK: tuple[tuple[tuple[str | None, str | None, str | None], str], ...] = (
+    ((None, "class", "patches"), "picture-classification"),
+    ((None, "class", "tokens"), "text-classification"),
+    ((None, "tags", "tokens"), "tagging"),
+    ((None, "span", "tokens"), "question-answering"),
+    ((None, "states", "tokens"), "embedding"),
+    (("encoder", "language-model", "tokens"), "masked-language-model"),
+    (("decoder", "language-model", "tokens"), "language-model"),
+    (("encoder-decoder", "language-model", "sound"), "transcription"),
+    (("encoder-decoder", "language-model", "tokens"), "translation"),
+    (("lstm", "language-model", "tokens"), "translation"),
+    (("convolution", "language-model", "tokens"), "translation"),
+)
+
+
+def find_task(name: str) -> "Task":
+    """The record of that name."""
+    if name not in TASKS:
+        near = difflib.get_close_matches(name, TASKS, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(TASKS)}"
+        raise ValueError(f"there is no task {name!r}; {hint}")
+    task: Task = import_module(f"clearformer.tasks.{TASKS[name]}").TASK
+    return task
+
+
+def all_tasks() -> Iterator["Task"]:
+    """Every record, in the order of the table."""
+    return map(find_task, TASKS)
+
+
+def name_task(said: str | None, model: Mapping[str, Any]) -> str:
+    """The task of a model: what its folder says, or what its network is made for. model: plain configuration."""
+    if said is not None:
+        return said
+    given = (
+        model.get("shape", "encoder-decoder"),
+        model.get("head", {}).get("kind", "language-model"),
+        model.get("front", {}).get("kind", "tokens"),
+    )
+    for wanted, name in _BY_NETWORK:
+        if all(want in (None, have) for want, have in zip(wanted, given, strict=True)):
+            return name
+    return "network"

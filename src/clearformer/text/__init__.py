@@ -1,1 +1,1 @@
-"""Text in, numbers out: tokenisers, normalisation, and the doctor that examines a corpus before training."""
+"""From text to token ids: tokenizers, normalisation, and the doctor that examines a corpus before training."""

@@ -1,4 +1,4 @@
-"""Put a tokenizer together from the library's parts, so that what goes in comes out again.
+"""Assemble a tokenizer from the library's parts, so that decoding gives back the encoded text.
 
 A model (the pieces) needs four things around it: a normaliser before, a rule that splits text into words, the special
 tokens that stand around a sentence, and a decoder that undoes all of it.
@@ -47,12 +47,12 @@ def bpe_model(pieces: Sequence[str], merges: list[tuple[str, str]]) -> models.BP
 def fallback_tokenizer(
     model: models.Model, *, kind: Kind, normalise: Sequence[Normalisation], prefix_space: bool = False
 ) -> Tokenizer:
-    """A vocabulary with byte fallback, and around it what makes `decode` the exact inverse of `encode`."""
+    """A vocabulary with byte fallback, with the parts that make `decode` the exact inverse of `encode`."""
     engine = tokenizers.Tokenizer(model)
     before = norm.steps(normalise)
     after = [decoders.ByteFallback(), decoders.Fuse()]
     if prefix_space:
-        # Always one space more, always one space less: a text that begins with spaces keeps every one of them.
+        # One space is always added and always removed, so a text that begins with spaces keeps all of them.
         before.append(normalizers.Prepend(" "))
         after.append(decoders.Strip(" ", 1, 0))
     if before:
@@ -89,7 +89,7 @@ def wordpiece_tokenizer(
 def byte_level_tokenizer(
     vocabulary: dict[str, int], merges: list[tuple[str, str]], special: SpecialTokens
 ) -> Tokenizer:
-    """GPT-2's way: every byte has a printable stand-in and BPE runs over those; nothing is put around the text."""
+    """As in GPT-2: every byte has a printable character and BPE runs over those; no special tokens are added."""
     engine = tokenizers.Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
     engine.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     engine.decoder = decoders.ByteLevel()

@@ -1,7 +1,7 @@
-"""Is this the vocabulary the model was trained with? A SHA-256 says yes or no; an outline says where it differs.
+"""Is this the vocabulary the model was trained with? A SHA-256 decides; an outline tells where it differs.
 
-A model reads numbers. With another vocabulary of the same size it still runs and talks nonsense, so the check is on
-what the file says, not on its name or size. Everything here works on the parsed tokenizer.json and needs no running
+A model reads ids. With another vocabulary of the same size it still runs and writes nonsense, so the check is on the
+file's content, not on its name or size. Everything here works on the parsed tokenizer.json and needs no running
 tokenizer: a file that does not match is refused before anything is built from it.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 Definition = Mapping[str, Any]  # a parsed tokenizer.json
 
 # The outline keeps a four-digit checksum for every 16 pieces: 2.5 kB of config.json for 10,000 pieces, and near enough
-# to name the pieces that differ. The verdict is the SHA-256's; the outline only explains it.
+# to name the pieces that differ. The SHA-256 decides; the outline only explains.
 _BLOCK = 16
 _DIGITS = 4
 
@@ -30,7 +30,7 @@ def fingerprint(definition: Definition, facts: Mapping[str, Any]) -> str:
 
 
 def pieces(definition: Definition) -> list[str]:
-    """The spelling of every id; '' where the vocabulary leaves a number unused."""
+    """The spelling of every id; '' where the vocabulary leaves an id unused."""
     vocabulary = definition["model"]["vocab"]
     by_id: dict[int, str]
     if isinstance(vocabulary, Mapping):
@@ -45,7 +45,7 @@ def pieces(definition: Definition) -> list[str]:
 
 
 def outline(definition: Definition) -> dict[str, Any]:
-    """A small summary to keep with the model: enough to say later which pieces or which parts differ."""
+    """A small summary to keep with the model: enough to tell later which pieces or which parts differ."""
     spelt = pieces(definition)
     blocks = [_digest(spelt[start : start + _BLOCK])[:_DIGITS] for start in range(0, len(spelt), _BLOCK)]
     parts = {name: _digest(part)[:8] for name, part in _parts(definition).items()}
@@ -53,7 +53,7 @@ def outline(definition: Definition) -> dict[str, Any]:
 
 
 def differs_from_outline(definition: Definition, expected: Mapping[str, Any]) -> str:
-    """Say in what a file differs from the tokenizer that an outline was taken of."""
+    """How a file differs from the tokenizer that an outline was made from."""
     found = outline(definition)
     reasons = []
     if found["size"] != expected["size"]:

@@ -68,11 +68,10 @@ WORDS = {
         hier daar twee
         """,
 }
-_LANGUAGES_OF: dict[str, tuple[str, ...]] = {
-    word: tuple(language for language, words in WORDS.items() if word in words.split())
-    for words in WORDS.values()
-    for word in words.split()
-}
+_LANGUAGES_OF: dict[str, tuple[str, ...]] = {}
+for _language, _words in WORDS.items():
+    for _word in dict.fromkeys(_words.split()):
+        _LANGUAGES_OF[_word] = (*_LANGUAGES_OF.get(_word, ()), _language)
 
 # The scripts of further languages. A script that several languages share tells them from the others only.
 SCRIPTS = {

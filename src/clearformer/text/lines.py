@@ -36,34 +36,43 @@ class TextFileError(ValueError):
 def read_lines(path: Path | str, notice: Notice | None = None) -> Iterator[str]:
     """The lines of a file, without their ends.
 
-    Alone, it raises TextFileError at what cannot be read and logs the rest. With `notice` (the doctor's way) it
-    reports everything and goes on: bytes that are not UTF-8 arrive as surrogates U+DC80 to U+DCFF.
+    Alone, it raises TextFileError at what cannot be read and logs the rest. With `notice` (as the doctor uses it) it
+    reports everything and continues: bytes that are not UTF-8 arrive as surrogates U+DC80 to U+DCFF.
     """
     path = Path(path)
-    tell = notice or _raise_or_log(path)
-    number = 0
+    tell = notice or _raise_or_log(str(path))
     ends = _LineEnds()
     try:
         with _opened(path) as file:
-            offset = 0
-            for raw, size in _raw_lines(file):
-                number += 1
-                if number == 1 and raw.startswith(_UTF16):
-                    tell(Kind.UNREADABLE, 1, "it begins like UTF-16, not UTF-8", "", 1)
-                    return
-                yield _decoded(ends.strip(raw, number), size, offset, number, tell)
-                offset += size
+            yield from _lines(file, ends, tell)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        tell(Kind.DAMAGED_GZIP, number + 1, str(error).rstrip("."), "", 1)
+        tell(Kind.DAMAGED_GZIP, ends.lines + 1, str(error).rstrip("."), "", 1)
     except OSError as error:
         tell(Kind.UNREADABLE, None, error.strerror or str(error), "", 1)
-    else:
-        ends.report(number, tell)
+
+
+def read_stream(file: IO[bytes], name: str) -> Iterator[str]:
+    """The same from something that is open already, such as standard input, line by line as they arrive.
+
+    name: what to call it in messages. That its last line has no end is usual and not worth a word.
+    """
+    return _lines(file, _LineEnds(), _raise_or_log(name, least=logging.WARNING))
 
 
 def read_quietly(path: Path | str) -> Iterator[str]:
-    """The lines of a file whose troubles have been told already."""
+    """The lines of a file whose problems have been reported already."""
     return read_lines(path, lambda *_: None)
+
+
+def _lines(file: IO[bytes], ends: "_LineEnds", tell: Notice) -> Iterator[str]:
+    offset = 0
+    for number, (raw, size) in enumerate(_raw_lines(file), start=1):
+        if number == 1 and raw.startswith(_UTF16):
+            tell(Kind.UNREADABLE, 1, "it begins like UTF-16, not UTF-8", "", 1)
+            return
+        yield _decoded(ends.strip(raw, number), size, offset, number, tell)
+        offset += size
+    ends.report(tell)
 
 
 @contextmanager
@@ -107,15 +116,17 @@ def _decoded(raw: bytes, size: int, offset: int, number: int, tell: Notice) -> s
 
 
 class _LineEnds:
-    """Takes line ends off and remembers which kinds there were."""
+    """Removes line ends and counts their kinds."""
 
     def __init__(self) -> None:
+        self.lines = 0
         self._crlf = 0
         self._lf = 0
         self._first_crlf = 0
         self._first_lf = 0
 
     def strip(self, raw: bytes, number: int) -> bytes:
+        self.lines = number
         if raw.endswith(b"\r\n"):
             self._crlf += 1
             self._first_crlf = self._first_crlf or number
@@ -126,21 +137,23 @@ class _LineEnds:
             return raw[:-1]
         return raw
 
-    def report(self, lines: int, tell: Notice) -> None:
+    def report(self, tell: Notice) -> None:
         if self._crlf and self._lf:
             odd_one = max(self._first_crlf, self._first_lf)
             tell(Kind.MIXED_LINE_ENDS, odd_one, f"{self._crlf:,} CR LF, {self._lf:,} LF", "", min(self._crlf, self._lf))
         elif self._crlf:
             tell(Kind.CRLF, 1, "", "", self._crlf)
-        if lines > self._crlf + self._lf:
-            tell(Kind.NO_FINAL_NEWLINE, lines, "", "", 1)
+        if self.lines > self._crlf + self._lf:
+            tell(Kind.NO_FINAL_NEWLINE, self.lines, "", "", 1)
 
 
-def _raise_or_log(path: Path) -> Notice:
+def _raise_or_log(name: str, least: int = logging.INFO) -> Notice:
     def tell(kind: Kind, line: int | None, detail: str, text: str, count: int) -> None:
-        finding = Finding(kind=kind, file=str(path), line=line, detail=detail, excerpt=excerpt(text))
+        finding = Finding(kind=kind, file=name, line=line, detail=detail, excerpt=excerpt(text))
         if kind.severity is Severity.FATAL:
             raise TextFileError(str(finding))
-        _log.log(logging.WARNING if kind.severity is Severity.WARNING else logging.INFO, "%s", finding)
+        level = logging.WARNING if kind.severity is Severity.WARNING else logging.INFO
+        if level >= least:
+            _log.log(level, "%s", finding)
 
     return tell

@@ -1,6 +1,6 @@
 """What may be done to text before it is cut into pieces. The default is nothing: then the text comes back exactly.
 
-Each choice forgets something on purpose (case, how an accent was typed), so a tokenizer that uses one promises
+Each choice loses something on purpose (case, how an accent was typed), so a tokenizer that uses one promises
 `decode(encode(s)) == normalise(s)` instead of `== s`. The functions call the same code that runs inside the saved
 tokenizer.json: there is one definition of "lower case", not Python's and the file's.
 """

@@ -5,14 +5,14 @@ import unicodedata
 from collections import Counter
 from functools import lru_cache
 
-# Fewer letters say nothing: "OK" and "Tom" stand in every language.
+# Fewer letters say nothing: "OK" and "Tom" occur in every language.
 _ENOUGH_LETTERS = re.compile(r"(?:[^\W\d_][\W\d_]*){8}")
 
 # Letters up to Latin Extended-B and in Latin Extended Additional, and no other script's: most lines of most corpora.
 _NOT_PLAIN_LATIN = re.compile("[^\x00-\u024f\u1e00-\u1eff\u2000-\u2bff\ufeff]")
 _LATIN = frozenset({"Latin"})
 
-# A script has part in a line when it has a tenth of its letters: one foreign name does not change the language, and a
+# A script counts in a line when it has a tenth of its letters: one foreign name does not change the language, and a
 # long foreign name does not hide the few Chinese characters around it.
 _SHARE = 0.1
 
@@ -36,7 +36,7 @@ def script_of(character: str) -> str | None:
 
 
 def scripts_of(line: str) -> frozenset[str]:
-    """The scripts that have part in a line; empty when it has too few letters to tell."""
+    """The scripts that count in a line; empty when it has too few letters to tell."""
     if not _ENOUGH_LETTERS.search(line) and not _enough_without_words(line):
         return frozenset()
     if not _NOT_PLAIN_LATIN.search(line):
@@ -60,7 +60,7 @@ _OWN = 0.8
 
 
 class ScriptTally:
-    """The scripts of a whole file. Which lines are foreign is known only at its end, so a few of each sort are kept."""
+    """The scripts of a whole file. Which lines are foreign is known only at its end, so a few of each kind are kept."""
 
     def __init__(self, examples: int) -> None:
         self._examples = examples
@@ -83,7 +83,7 @@ class ScriptTally:
         return script if count and count >= _OWN * self._lines.total() else None
 
     def foreign_to(self, own: str) -> tuple[int, list[tuple[int, frozenset[str], str]]]:
-        """How many lines have no part in the script `own`, and the first few: number, scripts, text."""
+        """How many lines are without the script `own`, and the first few: number, scripts, text."""
         foreign = [scripts for scripts in self._lines if own not in scripts]
         first = [(number, scripts, text) for scripts in foreign for number, text in self._first[scripts]]
         first.sort(key=lambda found: found[0])

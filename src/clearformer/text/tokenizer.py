@@ -1,4 +1,4 @@
-"""Text to ids and back: one thin class over the `tokenizers` library, whatever the kind of vocabulary.
+"""Text to ids and back: one thin class over the `tokenizers` library, for every kind of vocabulary.
 
 The promise, property-tested: for kinds bpe, unigram, character and byte, and for every text of valid Unicode,
 
@@ -6,7 +6,7 @@ The promise, property-tested: for kinds bpe, unigram, character and byte, and fo
 
 and `normalise` is empty unless somebody asked for it, so the text comes back exactly: spaces, tabs, line ends, emoji,
 scripts never seen in training. Text that happens to spell a special token ("<eos>") stays text. WordPiece does not
-promise this: like BERT it forgets spacing, and a word with an unknown character becomes [UNK].
+promise this: like BERT it loses spacing, and a word with an unknown character becomes [UNK].
 """
 
 import json
@@ -25,7 +25,7 @@ from clearformer.text.special import ROLES, Role, SpecialTokens
 Kind = Literal["bpe", "wordpiece", "unigram", "character", "byte"]
 
 # One text of a million characters takes seconds; ten million take the better part of a minute and gigabytes.
-# Nobody translates such a line: it is a file without line ends, and saying so is kinder than working on it.
+# No real line is that long: it is a file without line ends, and an error helps more than the result would.
 MAX_CHARACTERS = 1_000_000
 
 
@@ -33,7 +33,7 @@ def _keep_forks_quiet() -> None:
     """Let batches use every core, but not in a forked child, where the library's thread pool would be a dead copy.
 
     Without this the library prints a warning at each fork (data workers do that) and asks for this very variable.
-    Whoever has set it already has decided and is left alone.
+    A value that the user has set is kept.
     """
     if "TOKENIZERS_PARALLELISM" not in os.environ:
         os.environ["TOKENIZERS_PARALLELISM"] = "true"
@@ -133,7 +133,7 @@ class Tokenizer:
     # --- ids to text -------------------------------------------------------------------------------------------------
 
     def decode(self, ids: Iterable[int], skip_special: bool = True) -> str:
-        """Put pieces together again. Ids that no text encodes to (half a character) give U+FFFD, never an error."""
+        """Join pieces to text. Ids that no text encodes to (half a character) give U+FFFD, never an error."""
         numbers = list(ids)
         self._check_ids(numbers)
         text: str = self._engine.decode(numbers, skip_special_tokens=skip_special)
@@ -155,20 +155,20 @@ class Tokenizer:
         return self._size
 
     def id(self, piece: str) -> int:
-        """The number of a piece."""
+        """The id of a piece."""
         number: int | None = self._engine.token_to_id(piece)
         if number is None:
             raise KeyError(f"{piece!r} is not a piece of this {self.kind} vocabulary of {self.vocab_size}")
         return number
 
     def piece(self, id: int) -> str:
-        """The spelling of a number."""
+        """The piece of an id."""
         if id not in self._spellings:
             self._check_ids([id])
             spelling: str | None = self._engine.id_to_token(id)
             if spelling is None:
                 raise KeyError(f"id {id} is not used by this {self.kind} vocabulary")
-            self._spellings[id] = spelling  # asked for again and again, and the library makes a new text each time
+            self._spellings[id] = spelling  # used often, and the library makes a new string each time
         return self._spellings[id]
 
     def halves(self) -> dict[int, tuple[int, int]]:
@@ -182,7 +182,7 @@ class Tokenizer:
         return found
 
     def special_id(self, role: Role) -> int:
-        """The number of a special token, or a sentence that says which roles this vocabulary has."""
+        """The id of a special token; an error names the roles that this vocabulary has."""
         if role not in self._special_ids:
             raise KeyError(f"this {self.kind} vocabulary has no {role!r} token; it has {', '.join(self._special_ids)}")
         return self._special_ids[role]
@@ -216,7 +216,7 @@ class Tokenizer:
         return self._fingerprint
 
     def facts(self) -> dict[str, Any]:
-        """What tokenizer.json has no field for; belongs into the model's config.json and comes back in `load`."""
+        """What tokenizer.json has no field for; belongs in the model's config.json and is given to `load`."""
         return {
             **self._own_facts(),
             "fingerprint": self.fingerprint(),
@@ -260,7 +260,7 @@ class Tokenizer:
         normalise: Sequence[Normalisation] = (),
         special_in_text: bool = False,
     ) -> Self:
-        """Wrap a tokenizer that was put together with the library's own parts."""
+        """Wrap a tokenizer that was assembled from the library's own parts."""
         return cls(engine.to_str(), kind=kind, special=special, normalise=normalise, special_in_text=special_in_text)
 
     def __eq__(self, other: object) -> bool:
@@ -315,14 +315,14 @@ class Tokenizer:
             ) from None
 
     def _check_ids(self, ids: Sequence[int]) -> None:
-        # The library drops ids it does not know; a model that produces one has the wrong vocabulary and should hear it.
+        # The library drops ids it does not know; a model that produces one has the wrong vocabulary: report it.
         if ids and not (min(ids) >= 0 and max(ids) < self.vocab_size):
             wrong = next(number for number in ids if not 0 <= number < self.vocab_size)
             raise ValueError(f"id {wrong} is outside this vocabulary of {self.vocab_size} pieces")
 
 
 def describe_difference(a: Tokenizer, b: Tokenizer) -> str:
-    """Say in what two tokenizers differ, piece by piece; an empty string when they are the same."""
+    """How two tokenizers differ, piece by piece; an empty string when they are the same."""
     if a == b:
         return ""
     mine, other = a._own_facts(), b._own_facts()

@@ -1,7 +1,7 @@
-"""Learn a vocabulary from text. The `tokenizers` library does the learning; the choices and the promises are here.
+"""Learn a vocabulary from text. The `tokenizers` library does the learning; the choices and guarantees are here.
 
 The same texts give the same tokenizer, byte for byte, on any number of threads: where the library lets the order of a
-hash table or of a floating-point sum show, the code below takes it out again and says so.
+hash table or of a floating-point sum show, the code below removes the difference and says so.
 
 One vocabulary for both languages is one call over both sides; two vocabularies are two calls.
 """
@@ -29,9 +29,9 @@ MAX_VOCABULARY = 1_000_000
 class TokenizerConfig:
     """Choices of a vocabulary.
 
-    normalise: nothing by default, because everything else forgets something (see normalise.py).
-    prefix_space: put one space before the text and take it off again, so that a word has the same pieces at the start
-        of a sentence as inside it. Right for languages that put spaces between words; bpe and unigram only.
+    normalise: nothing by default, because everything else loses something (see normalise.py).
+    prefix_space: put one space before the text and remove it when decoding, so that a word has the same pieces at the
+        start of a sentence as inside it. Right for languages that put spaces between words; bpe and unigram only.
     min_frequency: characters and merges seen less often are not worth a piece.
     """
 
@@ -68,7 +68,7 @@ def train(
 
     Ids: pad 0, bos 1, eos 2, unk 3, then bytes, characters and longer pieces, the useful ones first;
     WordPiece: [PAD] 0, [UNK] 1, [CLS] 2, [SEP] 3, [MASK] 4. `byte` learns nothing: byte b is always id 4 + b.
-    Texts are read twice or three times: give a list, or something that opens its file anew each time it is iterated.
+    Texts are read twice or three times: give a list, or something that reopens its file each time it is iterated.
     A one-shot iterator is kept in memory.
     """
     config = TokenizerConfig(
@@ -89,7 +89,7 @@ def train_from(config: TokenizerConfig, texts: Iterable[str]) -> Tokenizer:
     return _TRAINERS[config.kind](config, again)
 
 
-# --- one function a kind ---------------------------------------------------------------------------------------------
+# --- one function per kind --------------------------------------------------------------------------------------------
 
 
 def _train_bpe(config: TokenizerConfig, texts: Iterable[str]) -> Tokenizer:
@@ -145,7 +145,7 @@ def _train_wordpiece(config: TokenizerConfig, texts: Iterable[str]) -> Tokenizer
 
 
 def _train_character(config: TokenizerConfig, texts: Iterable[str]) -> Tokenizer:
-    """One piece a character: a BPE vocabulary without merges; rare characters in bytes."""
+    """One piece per character: a BPE vocabulary without merges; rare characters in bytes."""
     base = [*SENTENCE.spellings(), *FALLBACK_BYTES]
     counts = count_characters(_normalised(config, texts))
     alphabet = choose_alphabet(counts, config.vocab_size - len(base), config.min_frequency)
@@ -153,7 +153,7 @@ def _train_character(config: TokenizerConfig, texts: Iterable[str]) -> Tokenizer
 
 
 def _train_byte(config: TokenizerConfig, texts: Iterable[str]) -> Tokenizer:
-    """One piece a byte of UTF-8: all 256, nothing to learn; the texts are not read."""
+    """One piece per byte of UTF-8: all 256, nothing to learn; the texts are not read."""
     model = bpe_model(SENTENCE.spellings() + ALL_BYTES, [])
     return fallback_tokenizer(model, kind="byte", normalise=config.normalise)
 
@@ -237,11 +237,11 @@ def _learn_bpe(config: TokenizerConfig, texts: Iterable[str], alphabet: Sequence
 
 
 def _settle_scores(learnt: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
-    """Take the order of the library's hash table out of the trained scores, and sort the pieces by usefulness.
+    """Remove the order of the library's hash table from the trained scores, and sort the pieces by usefulness.
 
-    Two traces of it: sums in another order differ in the eleventh decimal, and characters that training found no use
-    for get the lowest score plus 0.0001, 0.0002, … in hash order. The first goes by rounding, the second by giving all
-    of them the lowest score.
+    Two traces of it: sums in another order differ in the eleventh decimal, and characters that training did not
+    use get the lowest score plus 0.0001, 0.0002, … in hash order. Rounding removes the first, and giving all of them
+    the lowest score the second.
     """
     lowest = min(score for _, score in learnt)
     single = sum(len(piece) == 1 for piece, _ in learnt)
@@ -283,7 +283,7 @@ def _wordpiece_vocabulary(
 
 
 def _wordpiece_steps(config: TokenizerConfig) -> list[normalizers.Normalizer]:
-    # Control characters go, every Chinese character becomes a word; case and accents only go if somebody asked.
+    # Control characters are removed, every Chinese character becomes a word; case and accents stay unless asked.
     clean = normalizers.BertNormalizer(clean_text=True, handle_chinese_chars=True, strip_accents=False, lowercase=False)
     return [clean, *norm.steps(config.normalise)]
 

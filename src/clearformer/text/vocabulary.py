@@ -1,6 +1,6 @@
 """The smallest pieces: which characters a vocabulary spells as themselves, and how it spells all others in bytes.
 
-A character that the vocabulary does not have is written as its UTF-8 bytes, one piece a byte. So nothing is ever
+A character that the vocabulary does not have is written as its UTF-8 bytes, one piece per byte. So nothing is ever
 unknown, and rare characters cost pieces in a sentence instead of rows in the embedding.
 """
 
@@ -31,7 +31,7 @@ def count_characters(texts: Iterable[str]) -> Counter[str]:
 
 
 def choose_alphabet(counts: Counter[str], room: int, min_frequency: int, always: Iterable[str] = ASCII) -> list[str]:
-    """The characters worth a piece: `always`, then the most frequent that fit; ties go by code point, not by chance."""
+    """The characters worth a piece: `always`, then the most frequent that fit; ties are broken by code point."""
     kept = dict.fromkeys(always)
     frequent = [
         character

@@ -33,7 +33,7 @@ class Progress:
     skipped: int = 0  # updates refused because the loss was not a number or far too large
     skipped_in_a_row: int = 0
     rollbacks: int = 0
-    tokens: int = 0
+    count: int = 0  # of what the loss counts
     smooth_loss: float | None = None  # a running mean: what a spike is measured against
     best: float | None = None
     best_step: int = 0
@@ -42,7 +42,7 @@ class Progress:
 
 
 @dataclass
-class Training:
+class TrainingState:
     """The parts of a run that change from step to step."""
 
     model: nn.Module
@@ -69,11 +69,23 @@ class Training:
             raise ValueError(
                 f"{folder} was made with another training.optimiser.kind; resume with the run's own recipe"
             )
+        progress = read_progress(folder)  # before anything is changed
         put_weights(self.model, storage.read_tensors(folder / MODEL))
         put_moments(self.model, self.optimiser, moments)
         if self.ema is not None:
             self.ema.put(storage.read_tensors(folder / AVERAGE))
-        self.progress = Progress(**storage.read_json(folder / PROGRESS))
+        self.progress = progress
+
+
+def read_progress(folder: Path) -> Progress:
+    """How far the run of a checkpoint was."""
+    try:
+        return Progress(**storage.read_json(folder / PROGRESS))
+    except TypeError:  # names that this version does not have: the manifest has shown that the file is whole
+        raise ValueError(
+            f"{folder / PROGRESS} was written by another version of clearformer; finish the run with that one, or "
+            "begin it anew in another folder"
+        ) from None
 
 
 class Checkpoints:
@@ -100,7 +112,7 @@ class Checkpoints:
         """Where the checkpoint of a step is."""
         return self.folder / f"{step:08d}"
 
-    def save(self, training: Training) -> Path:
+    def save(self, training: TrainingState) -> Path:
         """Write a checkpoint, then let old ones go."""
         path = self.path(training.progress.step)
         training.save(path)
@@ -120,15 +132,15 @@ class Checkpoints:
         for step in set(self.steps()) - spared:
             storage.remove(self.path(step))
 
-    def load_newest(self, training: Training) -> int | None:
+    def load_newest(self, training: TrainingState) -> int | None:
         """Go on from the newest checkpoint that is whole; returns its step, or None if there is none at all."""
         return self._load_first_whole(training, reversed(self.steps()))
 
-    def load_planned(self, training: Training) -> int | None:
+    def load_planned(self, training: TrainingState) -> int | None:
         """Go back to the checkpoint that an uninterrupted run would go back to."""
         return self._load_first_whole(training, reversed(self.planned_steps(training.progress.step)))
 
-    def _load_first_whole(self, training: Training, steps: Iterable[int]) -> int | None:
+    def _load_first_whole(self, training: TrainingState, steps: Iterable[int]) -> int | None:
         """A damaged one is named and passed over: an older one leads to the same result, only later."""
         damage = None
         for step in steps:

@@ -5,10 +5,13 @@ result that of one process with all the batches. Started plainly, there is one r
 how the run goes on (a better score, a wish to stop) is agreed on, or the ranks would wait for one another for ever.
 """
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
+from itertools import zip_longest
+from typing import Any, TypeVar
 
 import torch
 import torch.distributed as dist
@@ -16,6 +19,8 @@ from torch import Tensor
 from torch.distributed.distributed_c10d import PrefixStore
 from torch.distributed.rendezvous import rendezvous
 
+T = TypeVar("T")
+_NOTHING: Any = object()
 PATIENCE = timedelta(days=1)  # the first rank may prepare a large corpus while the others wait
 
 
@@ -67,6 +72,23 @@ class Ranks:
         dist.all_reduce(flat)
         for tensor, part in zip(tensors, torch.split(flat, [t.numel() for t in tensors]), strict=True):
             tensor.copy_(part.view_as(tensor))
+
+    def share_out(self, items: Sequence[T]) -> list[T]:
+        """This rank's part of work that all do together: every count-th item."""
+        return list(items[self.rank :: self.count])
+
+    def collect(self, parts: Sequence[T]) -> list[T]:
+        """The results of all ranks, on every rank, in the order of the work that was shared out; what JSON can say."""
+        if self.count == 1:
+            return list(parts)
+        message = torch.frombuffer(bytearray(json.dumps(list(parts)).encode()), dtype=torch.uint8)
+        sizes = [*map(int, self.sum(*(len(message) * (rank == self.rank) for rank in range(self.count))))]
+        room = torch.zeros(max(sizes), dtype=torch.uint8)
+        room[: len(message)] = message
+        received = [torch.zeros_like(room) for _ in sizes]
+        dist.all_gather(received, room)
+        lists = [json.loads(bytes(one[:size].tolist())) for one, size in zip(received, sizes, strict=True)]
+        return [item for row in zip_longest(*lists, fillvalue=_NOTHING) for item in row if item is not _NOTHING]
 
     def any(self, wish: bool) -> bool:
         """Whether some rank says yes: a signal may reach one of them a step before the others."""

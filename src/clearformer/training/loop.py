@@ -10,13 +10,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import torch
 from torch import nn
 
 from clearformer.foundation import storage
-from clearformer.training.checkpoint import Checkpoints, Progress, Training
+from clearformer.training.checkpoint import Checkpoints, Progress, TrainingState
 from clearformer.training.distributed import Ranks
 from clearformer.training.loss import Loss
 from clearformer.training.metrics_log import MetricsLog
@@ -27,6 +27,7 @@ from clearformer.training.signals import Stop
 
 log = logging.getLogger(__name__)
 B = TypeVar("B")
+Sums = dict[str, float]  # the loss, its count and its metrics, by name
 
 AT_LEAST_ONE = (
     "steps", "save_every", "validate_every", "log_every",
@@ -46,10 +47,9 @@ class TrainingConfig:
     log_every: int = 50
     seed: int = 1
     batch_tokens: int = 4096  # ceiling of padded tokens on the larger side of a batch
-    accumulate: int = 1  # micro-batches an update
-    lanes: int = 0  # threads that share each batch by rows; 0 = as many as this machine has use for
-    smoothing: float = 0.1
-    r_drop: float = 0.0  # weight of the divergence between two passes; 0 = one pass
+    batch_examples: int | None = None  # and of its rows, where that is less
+    accumulate: int = 1  # micro-batches per update
+    replicas: int = 0  # threads that share each batch by rows; 0 = as many as this machine has use for
     patience: int = 0  # validations without a better score before stopping early; 0 = never
     keep: int = 3  # checkpoints kept besides the best
     average: int = 1  # the finished model is the mean of this many last checkpoints
@@ -63,22 +63,39 @@ class TrainingConfig:
         for name in AT_LEAST_ONE:
             if getattr(self, name) < 1:
                 raise ValueError(f"training.{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("seed", "lanes", "r_drop", "patience"):
+        for name in ("seed", "replicas", "patience"):
             if getattr(self, name) < 0:
                 raise ValueError(f"training.{name} must not be negative, but is {getattr(self, name)}")
-        if not 0 <= self.smoothing < 1:
-            raise ValueError(f"training.smoothing must be at least 0 and below 1, not {self.smoothing}")
+        if self.batch_examples is not None and self.batch_examples < 1:
+            raise ValueError(f"training.batch_examples must be at least 1, or left out, not {self.batch_examples}")
+        warmup = self.schedule.warmup_steps(self.steps)
+        if self.schedule.kind != "constant" and warmup >= self.steps > 1:
+            raise ValueError(
+                f"training.schedule.warmup is {warmup} steps, but the run has {self.steps}, so the learning rate would "
+                "only rise; shorten the warm-up (a number below 1 is a share of the steps), or train longer"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
-class Task(Generic[B]):
+class LoopParts(Generic[B]):
     """What the loop does not know: where batches come from, what to make smaller, what is good."""
 
     batch_at: Callable[[int], B]  # position in the plan -> this rank's micro-batch, a pure function
     loss: Callable[[nn.Module, B], Loss]
-    validate: Callable[[nn.Module, int], Mapping[str, float | str]]  # -> scores and samples to log
+    validate: Callable[[nn.Module, int], Mapping[str, float | str]]  # -> scores and samples to log; on every rank
     better: Callable[[Mapping[str, float | str]], float]  # a validation as one number, larger is better
-    split: Callable[[B, int], Sequence[B]] | None = None  # share a batch's rows out to so many lanes
+    split: Callable[[B, int], Sequence[B]] | None = None  # share a batch's rows out to so many replicas
+
+
+class WithLoss(nn.Module):
+    """A model whose forward pass ends in its loss, so that what wraps a model (compile, FSDP2) sees all of the work."""
+
+    def __init__(self, model: nn.Module, loss: Callable[[nn.Module, Any], Loss]) -> None:
+        super().__init__()
+        self.model, self._loss = model, loss
+
+    def forward(self, batch: Any) -> Loss:
+        return self._loss(self.model, batch)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,21 +106,29 @@ class StepReport:
     steps: int
     loss: float
     rate: float
-    tokens_per_second: float
+    count_per_second: float  # of what the loss counts: tokens, pictures
 
 
 class Loop(Generic[B]):
-    """Everything that a run needs, put together; `run` goes on until done, stopped or bored."""
+    """Everything that a run needs, put together; `run` trains until the last step, a signal, or no progress."""
 
     def __init__(
-        self, model: nn.Module, task: Task[B], config: TrainingConfig, schedule: Schedule, folder: Path, ranks: Ranks
+        self,
+        model: nn.Module,
+        parts: LoopParts[B],
+        config: TrainingConfig,
+        schedule: Schedule,
+        folder: Path,
+        ranks: Ranks,
     ) -> None:
-        self.task, self.config, self.schedule, self.folder, self.ranks = task, config, schedule, folder, ranks
+        self.parts, self.config, self.schedule, self.folder, self.ranks = parts, config, schedule, folder, ranks
         optimiser = make_optimiser(model, config.optimiser)
         ema = MovingAverage(model, config.optimiser.ema) if config.optimiser.ema else None
-        self.training = Training(model, optimiser, Progress(), ema)
-        lanes = config.lanes or count_replicas(torch.get_num_threads(), config.batch_tokens, ranks=ranks.count)
-        self.lanes: Replicas[B] | None = Replicas(model, lanes) if task.split is not None and lanes > 1 else None
+        self.training = TrainingState(model, optimiser, Progress(), ema)
+        self.with_loss = WithLoss(model, parts.loss)
+        count = config.replicas or count_replicas(torch.get_num_threads(), config.batch_tokens, ranks=ranks.count)
+        shared = parts.split is not None and count > 1
+        self.replicas: Replicas[B] | None = Replicas(self.with_loss, count) if shared else None
         self.checkpoints = Checkpoints(
             folder / "checkpoints", keep=max(config.keep, config.average), planned=self.planned
         )
@@ -154,8 +179,8 @@ class Loop(Generic[B]):
     def advance(self, watch: Callable[[StepReport], None]) -> None:
         """Try one update; if it was made, do what is due at the step that it reached."""
         started, before = time.perf_counter(), self.training.progress.step
-        loss, tokens = self.update()
-        watch(self.report(loss, tokens / (time.perf_counter() - started)))
+        loss, count = self.update()
+        watch(self.report(loss, count / (time.perf_counter() - started)))
         step = self.training.progress.step
         if step <= before:  # refused, perhaps rolled back: what is due here was done when we came here first
             return
@@ -176,48 +201,51 @@ class Loop(Generic[B]):
         self.ranks.wait()
 
     def update(self) -> tuple[float, int]:
-        """One optimiser step over `accumulate` micro-batches and all ranks; returns mean loss and token count."""
+        """One optimiser step over `accumulate` micro-batches and all ranks; returns mean loss and what was counted."""
         progress = self.training.progress
         self.training.model.train()
-        parts: list[tuple[float, ...]] = []
+        parts: list[Sums] = []
         for _ in range(self.config.accumulate):
-            parts += self.learn(self.task.batch_at(progress.position), progress.position)
+            parts += self.learn(self.parts.batch_at(progress.position), progress.position)
             progress.position += 1
-        total, nll, tokens = self.ranks.sum(*map(sum, zip(*parts, strict=True)))
-        mean, norm = total / tokens, self.gather_gradients(tokens)
+        names = list(parts[0])
+        sums = dict(zip(names, self.ranks.sum(*(sum(part[name] for part in parts) for name in names)), strict=True))
+        count = sums["count"]
+        mean, norm = sums["loss"] / count, self.gather_gradients(count)
         if self.acceptable(mean, norm):
-            self.apply(mean, norm, nll, int(tokens))
+            self.apply(mean, norm, sums)
         else:
             self.refuse(mean)
         self.training.optimiser.zero_grad(set_to_none=True)
-        return mean, int(tokens)
+        return mean, int(count)
 
-    def learn(self, batch: B, position: int) -> list[tuple[float, ...]]:
-        """Leave the gradients of a micro-batch behind; returns loss, negative log-likelihood and tokens by lane."""
-        if self.lanes is None or self.task.split is None:
+    def learn(self, batch: B, position: int) -> list[Sums]:
+        """Leave the gradients of a micro-batch behind; returns the sums of the loss and its metrics by replica."""
+        if self.replicas is None or self.parts.split is None:
             torch.manual_seed(self.seed(position))
-            return [self.learn_part(self.training.model, batch)]
-        rows = self.task.split(batch, len(self.lanes.generators))
-        seeds = [self.seed(position, lane) for lane in range(len(rows))]
-        return self.lanes.learn(rows, seeds, self.learn_part)
+            return [self.learn_part(self.with_loss, batch)]
+        rows = self.parts.split(batch, len(self.replicas.generators))
+        seeds = [self.seed(position, replica) for replica in range(len(rows))]
+        return self.replicas.learn(rows, seeds, self.learn_part)
 
-    def learn_part(self, model: nn.Module, batch: B) -> tuple[float, ...]:
+    def learn_part(self, model: nn.Module, batch: B) -> Sums:
         """Forward and backward."""
         device = next(model.parameters()).device.type
         with torch.autocast(device, torch.bfloat16, self.config.precision == "bfloat16"):
-            loss = self.task.loss(model, batch)
+            loss: Loss = model(batch)
         loss.total.backward()  # type: ignore[no-untyped-call]
-        return float(loss.total.detach()), float(loss.nll), float(loss.tokens)
+        metrics = {name: float(value) for name, value in loss.metrics.items()}
+        return {"loss": float(loss.total.detach()), "count": float(loss.count), **metrics}
 
-    def seed(self, position: int, lane: int = 0) -> int:
-        """Dropout depends on the seed, the place in the plan, rank and lane, on nothing that happened before."""
-        return (((self.config.seed * 1_000_003 + position) * 1_009 + self.ranks.rank) * 1_013 + lane) % 2**63
+    def seed(self, position: int, replica: int = 0) -> int:
+        """Dropout depends on the seed, the place in the plan, rank and replica, on nothing that happened before."""
+        return (((self.config.seed * 1_000_003 + position) * 1_009 + self.ranks.rank) * 1_013 + replica) % 2**63
 
-    def gather_gradients(self, tokens: float) -> float:
-        """Sum gradients over ranks, divide once by all tokens, clip; returns the norm before clipping."""
+    def gather_gradients(self, count: float) -> float:
+        """Sum gradients over ranks, divide once by all that was counted, clip; returns the norm before clipping."""
         gradients = [p.grad for p in self.training.model.parameters() if p.grad is not None]
         self.ranks.sum_tensors(gradients)
-        torch._foreach_mul_(gradients, 1 / tokens)
+        torch._foreach_mul_(gradients, 1 / count)
         limit = self.config.optimiser.clip or math.inf
         return float(nn.utils.clip_grad_norm_(self.training.model.parameters(), limit))
 
@@ -227,7 +255,7 @@ class Loop(Generic[B]):
         usual = math.inf if smooth is None else max(smooth, HARMLESS)
         return math.isfinite(loss) and math.isfinite(norm) and loss < self.config.spike * usual
 
-    def apply(self, loss: float, norm: float, nll: float, tokens: int) -> None:
+    def apply(self, loss: float, norm: float, sums: Sums) -> None:
         """Make the step and count it."""
         progress = self.training.progress
         progress.step += 1
@@ -238,10 +266,10 @@ class Loop(Generic[B]):
         torch.autograd.graph.increment_version(list(self.training.model.parameters()))
         if self.training.ema is not None:
             self.training.ema.update(self.training.model, progress.step)
-        progress.tokens += tokens
+        progress.count += int(sums["count"])
         progress.skipped_in_a_row = 0
         progress.smooth_loss = loss if progress.smooth_loss is None else 0.98 * progress.smooth_loss + 0.02 * loss
-        for name, value in (("loss", loss * tokens), ("nll", nll), ("tokens", tokens), ("norm", norm), ("steps", 1)):
+        for name, value in {**sums, "loss": loss * sums["count"], "norm": norm, "steps": 1}.items():
             progress.window[name] = progress.window.get(name, 0.0) + value
 
     def refuse(self, loss: float) -> None:
@@ -272,13 +300,15 @@ class Loop(Generic[B]):
         """A line of averages since the last one."""
         progress = self.training.progress
         window = progress.window
+        means = {name: window[name] / window["count"] for name in window.keys() - {"count", "norm", "steps"}}
+        if (nll := means.pop("nll", None)) is not None:
+            means["perplexity"] = math.exp(min(700.0, nll))
         self.write(
             "train",
-            loss=window["loss"] / window["tokens"],
-            perplexity=math.exp(min(700.0, window["nll"] / window["tokens"])),
+            **dict(sorted(means.items())),
             learning_rate=self.schedule(progress.step),
             gradient_norm=window["norm"] / window["steps"],
-            tokens=progress.tokens,
+            count=progress.count,
             skipped=progress.skipped,
             rollbacks=progress.rollbacks,
             time=time.time(),
@@ -293,17 +323,15 @@ class Loop(Generic[B]):
             self._record.write(kind, progress.step, **values)
 
     def validate(self) -> None:
-        """Let the first rank look at the development set with the averaged weights; all learn what it is worth."""
+        """Look at the development set with the averaged weights, on every rank; the first one's word counts."""
         model, ema, progress = self.training.model, self.training.ema, self.training.progress
-        scores: Mapping[str, float | str] = {}
-        if self.ranks.first:
-            model.eval()
-            if ema is not None:
-                ema.swap(model)
-            scores = self.task.validate(model, progress.step)
-            if ema is not None:
-                ema.swap(model)
-        value = self.ranks.share(self.task.better(scores) if self.ranks.first else 0.0)
+        model.eval()
+        if ema is not None:
+            ema.swap(model)
+        scores = self.parts.validate(model, progress.step)
+        if ema is not None:
+            ema.swap(model)
+        value = self.ranks.share(self.parts.better(scores))
         if value > (-math.inf if progress.best is None else progress.best):
             progress.best, progress.best_step, progress.stale = value, progress.step, 0
         else:
@@ -314,4 +342,4 @@ class Loop(Generic[B]):
         """The present state for whoever watches."""
         progress = self.training.progress
         rate = self.schedule(max(1, progress.step))
-        return StepReport(progress=progress, steps=self.config.steps, loss=loss, rate=rate, tokens_per_second=speed)
+        return StepReport(progress=progress, steps=self.config.steps, loss=loss, rate=rate, count_per_second=speed)

@@ -1,9 +1,10 @@
 """What training makes smaller: the cross-entropy of the next token, with the paper's label smoothing.
 
-Losses are sums, with the number of tokens beside them: micro-batches and ranks hold different token counts, so whoever
-adds them up divides once.
+Losses are sums, with what they are sums over counted beside them: micro-batches and ranks hold different counts, so
+whoever adds them up divides once.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
@@ -12,11 +13,15 @@ from torch import Tensor
 
 
 class Loss(NamedTuple):
-    """total: what to differentiate, summed over tokens. nll: the plain negative log-likelihood, for perplexity."""
+    """total: what to differentiate, a sum over `count` tokens, pictures or whatever the task counts.
+
+    metrics: further sums over the same count, to be logged as means; "nll" is the plain negative log-likelihood, from
+    which perplexity is made.
+    """
 
     total: Tensor
-    nll: Tensor
-    tokens: int
+    count: int  # type: ignore[assignment]  # hides a method of tuples that nobody would call
+    metrics: Mapping[str, Tensor]
 
 
 def cross_entropy(logits: Tensor, target: Tensor, keep: Tensor | None = None, smoothing: float = 0.0) -> Loss:
@@ -28,7 +33,7 @@ def cross_entropy(logits: Tensor, target: Tensor, keep: Tensor | None = None, sm
     log_probs = F.log_softmax(rows.float(), dim=-1)
     nll = -log_probs.gather(-1, wanted[:, None]).sum()
     total = nll if smoothing == 0 else (1 - smoothing) * nll - smoothing * log_probs.mean(dim=-1).sum()
-    return Loss(total, nll.detach(), wanted.numel())
+    return Loss(total, wanted.numel(), {"nll": nll.detach()})
 
 
 def r_drop(
@@ -43,7 +48,7 @@ def r_drop(
         F.kl_div(q, p, log_target=True, reduction="sum") + F.kl_div(p, q, log_target=True, reduction="sum")
     )
     total = 0.5 * (one.total + two.total) + 0.5 * weight * divergence
-    return Loss(total, 0.5 * (one.nll + two.nll), one.tokens)
+    return Loss(total, one.count, {"nll": 0.5 * (one.metrics["nll"] + two.metrics["nll"])})
 
 
 def perplexity(nll: float, tokens: int) -> float:

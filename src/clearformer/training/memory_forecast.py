@@ -4,15 +4,22 @@ Weights, gradients and Adam's moments are counted. What the backward pass needs 
 largest batch and multiplied: rows do not share activations.
 """
 
+import logging
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from clearformer.training.checkpoint import Training
+from clearformer.foundation.machine import resident_bytes
+from clearformer.training.checkpoint import TrainingState
+from clearformer.training.loop import Loop
 from clearformer.training.loss import Loss
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,16 +31,25 @@ class MemoryForecast:
     moments: int  # of the optimiser
     average: int  # of the weights, where one is kept
     activations: int  # of the largest batch, until the backward pass is through
+    libraries: int | None = None  # what the process held besides, when it was measured: Python, PyTorch, the text
 
     @property
     def total(self) -> int:
-        """All of it, as it stands at the end of a forward pass."""
+        """What the run itself takes, as it stands at the end of a forward pass."""
         return self.weights + self.gradients + self.moments + self.average + self.activations
 
     def __str__(self) -> str:
-        parts = {"weights": self.weights, "gradients": self.gradients, "moments": self.moments + self.average}
-        shown = ", ".join(f"{size / 1e6:,.0f} MB {name}" for name, size in parts.items())
-        return f"about {self.total / 1e6:,.0f} MB: {shown}, {self.activations / 1e6:,.0f} MB for the largest batch"
+        parts = {
+            "weights": self.weights,
+            "gradients": self.gradients,
+            "moments": self.moments + self.average,
+            "largest batch": self.activations,
+        }
+        shown = ", ".join(f"{name} {_megabytes(size)}" for name, size in parts.items())
+        besides = (
+            "" if self.libraries is None else f", beside about {_megabytes(self.libraries)} MB for Python and PyTorch"
+        )
+        return f"about {_megabytes(self.total)} MB ({shown}){besides}"
 
     def exceeds_this_machine(self) -> bool:
         """Whether it is more than there is, as far as the system tells."""
@@ -41,19 +57,36 @@ class MemoryForecast:
         if not all(name in getattr(os, "sysconf_names", {}) for name in names):
             return False
         pages, size = map(os.sysconf, names)
-        return self.total > pages * size
+        return self.total + (self.libraries or 0) > pages * size
 
 
-def estimate(training: Training, loss_of_one_row: Callable[[], Loss], rows: int, lanes: int = 1) -> MemoryForecast:
-    """loss_of_one_row: the loss of one row of the largest batch, which has so many rows. Each lane has gradients."""
+def forecast(loop: Loop[Any]) -> MemoryForecast:
+    """What a run will take; its plan begins with the largest batch, so that a mistake shows at the first step."""
+    largest = loop.parts.batch_at(0)
+    replicas = 1 if loop.replicas is None else len(loop.replicas.generators)
+    found = estimate(
+        loop.training, partial(loop.parts.loss, loop.training.model, largest.take(slice(0, 1))), len(largest), replicas
+    )
+    if found.exceeds_this_machine():
+        log.warning("that is more than this machine has; lower training.batch_tokens and raise training.accumulate")
+    return found
+
+
+def estimate(
+    training: TrainingState, loss_of_one_row: Callable[[], Loss], rows: int, replicas: int = 1
+) -> MemoryForecast:
+    """loss_of_one_row: the loss of one row of the largest batch, which has so many rows. Each replica has gradients."""
     model = training.model
+    weights = sum(map(_bytes, [*model.parameters(), *model.buffers()]))
+    resident = resident_bytes()  # the weights are there already
     trained = sum(_bytes(p) for p in model.parameters() if p.requires_grad)
     return MemoryForecast(
-        weights=sum(map(_bytes, [*model.parameters(), *model.buffers()])),
-        gradients=lanes * trained,
+        weights=weights,
+        gradients=replicas * trained,
         moments=2 * trained,  # Adam's; Muon has one for a matrix
         average=0 if training.ema is None else sum(map(_bytes, training.ema.weights.values())),
         activations=rows * kept_for_backward(model, loss_of_one_row),
+        libraries=None if resident is None else max(0, resident - weights),
     )
 
 
@@ -81,6 +114,10 @@ def kept_for_backward(model: nn.Module, forward: Callable[[], Loss]) -> int:
     for buffer, before in zip(model.buffers(), statistics, strict=True):
         buffer.copy_(before)  # looking must not change a running mean
     return sum(kept.values()) + 3 * max(kept.values(), default=0)
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.0f}"
 
 
 def _bytes(tensor: Tensor) -> int:

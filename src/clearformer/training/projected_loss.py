@@ -7,7 +7,7 @@ the processor's cache. The same mathematics: tested equal.
 N tokens, D model width, V vocabulary.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -30,7 +30,7 @@ def projected_cross_entropy(
     if states.dtype != torch.float32 or torch.is_autocast_enabled(states.device.type):
         return cross_entropy(F.linear(states, table, bias), wanted, smoothing=smoothing)
     total, nll = _ProjectedCrossEntropy.apply(states, table, bias, wanted, smoothing, torch.is_grad_enabled())  # type: ignore[no-untyped-call]
-    return Loss(total, nll.detach(), wanted.numel())
+    return Loss(total, wanted.numel(), {"nll": nll.detach()})
 
 
 def projected_r_drop(
@@ -40,8 +40,9 @@ def projected_r_drop(
     if first.dtype != torch.float32 or torch.is_autocast_enabled(first.device.type):
         one, two = (F.linear(states, table, bias) for states in (first, second))
         return r_drop(one, two, wanted, smoothing=smoothing, weight=weight)
-    total, nll = _ProjectedRDrop.apply(first, second, table, bias, wanted, smoothing, weight, torch.is_grad_enabled())  # type: ignore[no-untyped-call]
-    return Loss(total, nll.detach(), wanted.numel())
+    chosen = _RDropChoices(smoothing, weight, torch.is_grad_enabled())
+    total, nll = _ProjectedRDrop.apply(first, second, table, bias, wanted, chosen)  # type: ignore[no-untyped-call]
+    return Loss(total, wanted.numel(), {"nll": nll.detach()})
 
 
 class _WithGradients(torch.autograd.Function):
@@ -103,6 +104,14 @@ class _ProjectedCrossEntropy(_WithGradients):
         return total, nll_total
 
 
+class _RDropChoices(NamedTuple):
+    """How R-Drop is weighted, and whether gradients are wanted."""
+
+    smoothing: float
+    weight: float
+    learn: bool
+
+
 class _ProjectedRDrop(_WithGradients):
     """With p and q the two passes' probabilities and d = log p - log q, a row's divergence is ½ Σ (p - q) d, and its
     gradient for the first pass's logits is ½ (p (d - Σ p d) + p - q); for the second pass everything changes sides."""
@@ -115,10 +124,9 @@ class _ProjectedRDrop(_WithGradients):
         table: Tensor,
         bias: Tensor | None,
         wanted: Tensor,
-        smoothing: float,
-        weight: float,
-        learn: bool,
+        chosen: _RDropChoices,
     ) -> tuple[Tensor, Tensor]:
+        smoothing, weight, learn = chosen
         rows = max(1, BLOCK // (4 * len(table)))
         passes = (first, second)
         d_passes = [torch.empty_like(states) for states in passes] if learn else []
@@ -143,12 +151,8 @@ class _ProjectedRDrop(_WithGradients):
                 continue
             pull = probs[0] - probs[1]
             for number, sign in ((0, 1.0), (1, -1.0)):
-                # ¼ weight (p (d - Σ p d) + p - q) + ½ (p - smoothed target), with p and q, and so d, in turn
-                share = (difference - leaning[number]).mul_(0.5 * sign * weight).add_(1.0)
-                d_logits = share.mul_(probs[number]).add_(pull, alpha=0.5 * sign * weight)
-                d_logits.sub_(smoothing / len(table))
-                d_logits.scatter_add_(1, y, y.new_full(y.shape, smoothing - 1, dtype=first.dtype))
-                d_logits.mul_(0.5)
+                turned = chosen._replace(weight=sign * weight)  # for the second pass d and p - q change sides
+                d_logits = _r_drop_gradient(probs[number], difference - leaning[number], pull, y, turned)
                 torch.mm(d_logits, table, out=d_passes[number][here])
                 d_table.addmm_(d_logits.mT, passes[number][here])
                 if d_bias is not None:
@@ -157,3 +161,14 @@ class _ProjectedRDrop(_WithGradients):
         total, nll_sum = sums.to(first.dtype).unbind()
         ctx.mark_non_differentiable(nll_sum)
         return total.clone(), nll_sum.clone()
+
+
+def _r_drop_gradient(probs: Tensor, apart: Tensor, pull: Tensor, wanted: Tensor, chosen: _RDropChoices) -> Tensor:
+    """¼ weight (p (d - Σ p d) + p - q) + ½ (p - smoothed target), of one pass's logits.
+
+    probs: p; apart: d - Σ p d, used up; pull: p - q; each rows × V. wanted: rows × 1.
+    """
+    d_logits = apart.mul_(0.5 * chosen.weight).add_(1.0).mul_(probs).add_(pull, alpha=0.5 * chosen.weight)
+    d_logits.sub_(chosen.smoothing / probs.size(1))
+    d_logits.scatter_add_(1, wanted, wanted.new_full(wanted.shape, chosen.smoothing - 1, dtype=probs.dtype))
+    return d_logits.mul_(0.5)

@@ -1,8 +1,8 @@
-"""One batch, several threads: each lane takes some of the rows through a model of its own that shares the weights.
+"""One batch, several threads: each replica takes some of the rows through a model of its own that shares the weights.
 
-Two threads that work together on every small product wait for each other hundreds of times a step; two lanes meet once,
-when their gradients are added, in the order of the lanes and not of finishing, so a run is repeatable. Random bits come
-from a generator for each lane.
+Two threads that work together on every small product wait for each other hundreds of times a step; two replicas meet
+once, when their gradients are added, in the order of the replicas and not of finishing, so a run is repeatable. Random
+bits come from a generator for each replica.
 """
 
 import copy
@@ -16,11 +16,11 @@ from torch import Tensor, nn
 from clearformer.model.dropout import drawing_from
 
 B = TypeVar("B")
-LEAST_TOKENS = 512  # fewer in a lane and the products are too small to be worth their calls
+LEAST_TOKENS = 512  # fewer in a replica and the products are too small to be worth their calls
 
 
 def count_replicas(threads: int, batch_tokens: int, *, ranks: int = 1) -> int:
-    """How many lanes to train in on a processor with so many threads to use; several processes are lanes already."""
+    """How many replicas to train on a processor with so many threads; several processes are replicas already."""
     if ranks > 1 or torch.cuda.is_available():
         return 1
     return max(1, min(threads, batch_tokens // LEAST_TOKENS))
@@ -33,18 +33,18 @@ class Replicas(Generic[B]):
         self.model, self.twins = model, [copy.deepcopy(model).train() for _ in range(count - 1)]
         self.threads = torch.get_num_threads()
         self.generators = [torch.Generator() for _ in range(count)]
-        self.pool = ThreadPoolExecutor(count, thread_name_prefix="lane")
+        self.pool = ThreadPoolExecutor(count, thread_name_prefix="replica")
 
     def learn(
-        self, parts: Sequence[B], seeds: Sequence[int], learn: Callable[[nn.Module, B], tuple[float, ...]]
-    ) -> list[tuple[float, ...]]:
+        self, parts: Sequence[B], seeds: Sequence[int], learn: Callable[[nn.Module, B], dict[str, float]]
+    ) -> list[dict[str, float]]:
         """Call `learn`, which leaves gradients behind, for each part; the gradients end up, added, in the model."""
         models = [self.model, *self.twins][: len(parts)]
         for twin in models[1:]:
             _share(self.model, twin)
         each = max(1, self.threads // len(self.generators))
 
-        def work(model: nn.Module, part: B, generator: torch.Generator, seed: int) -> tuple[float, ...]:
+        def work(model: nn.Module, part: B, generator: torch.Generator, seed: int) -> dict[str, float]:
             torch.set_num_threads(each)  # a thread's own setting, but for one library that has it once for all
             with drawing_from(generator.manual_seed(seed)):
                 return learn(model, part)

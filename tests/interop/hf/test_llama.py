@@ -36,7 +36,7 @@ def test_other_stretches_are_refused_by_name(kind):
 
 
 def test_a_key_that_nobody_knows_is_refused():
-    with pytest.raises(ValueError, match="has use_qk_norm, which this reader of llama does not know"):
+    with pytest.raises(ValueError, match="has use_qk_norm, which the reader for llama does not know"):
         read_config(Keys({**LLAMA, "model_type": "llama", "use_qk_norm": True}))
 
 

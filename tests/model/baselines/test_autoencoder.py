@@ -148,9 +148,9 @@ def test_trace_shows_the_code():
 
 
 def test_bad_use_gets_a_sentence():
-    with pytest.raises(ValueError, match="only an embedded position tells the places of a code apart"):
+    with pytest.raises(ValueError, match="the positions of a code differ only by an embedded position"):
         make(position=PositionConfig(kind="rotary"))(TOKENS)
-    with pytest.raises(ValueError, match="an autoencoder says tokens or patches again, not sound"):
+    with pytest.raises(ValueError, match="an autoencoder reconstructs tokens or patches, not sound"):
         make(front=FrontConfig(kind="sound"))
     with pytest.raises(ValueError, match=r"must be batch × 2 × 4 × 4, not \(3, 4\)"):
         make(PICTURES).encode(torch.randn(3, 4))

@@ -37,7 +37,7 @@ def check_a_search(variant):
     tokens, keep = padded(sentences(5, 9, 2, 7), "right")
     memory = model.encode(tokens, keep=keep)
     decoder = capture_decoder(model)
-    lanes = decoder.start(memory)
+    groups = decoder.start(memory)
     histories, owners = [[] for _ in range(4)], list(range(4))
     selections = [
         [row for row in range(4) for _ in range(3)],
@@ -49,11 +49,11 @@ def check_a_search(variant):
     for rows in selections:
         fed = torch.randint(VOCAB, (len(owners),))
         histories = [[*history, token] for history, token in zip(histories, fed.tolist(), strict=True)]
-        logits = decoder.step(fed, lanes)
+        logits = decoder.step(fed, groups)
         expected = model.decode(torch.tensor(histories), memory.select(torch.tensor(owners)))[:, -1]
         assert logits.shape == (len(owners), VOCAB)
         torch.testing.assert_close(logits, expected, rtol=1e-5, atol=1e-5)
-        lanes = lanes.select(torch.tensor(rows))
+        groups = groups.select(torch.tensor(rows))
         histories, owners = [histories[row] for row in rows], [owners[row] for row in rows]
 
 
@@ -78,11 +78,11 @@ def test_what_it_does_not_know_it_leaves_alone(family, choices):
 def test_learned_positions_end_in_words_not_in_an_index_error():
     model = specimen("bart", max_len=3)
     decoder = capture_decoder(model)
-    lanes = decoder.start(model.encode(torch.tensor([[4, 5]])))
+    groups = decoder.start(model.encode(torch.tensor([[4, 5]])))
     for _ in range(3):
-        decoder.step(torch.tensor([4]), lanes)
+        decoder.step(torch.tensor([4]), groups)
     with pytest.raises(ValueError, match="learned only 3 positions"):
-        decoder.step(torch.tensor([4]), lanes)
+        decoder.step(torch.tensor([4]), groups)
 
 
 def test_it_is_stale_once_a_weight_was_written_or_replaced():

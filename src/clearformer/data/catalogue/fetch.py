@@ -16,10 +16,9 @@ from clearformer.data.catalogue.unpack import unpack_tar
 from clearformer.data.file_facts import sha256_of
 from clearformer.foundation.locks import only_one
 from clearformer.foundation.machine import cache_folder
+from clearformer.foundation.progress import OnProgress
 
 log = logging.getLogger(__name__)
-
-OnProgress = Callable[[int, int], None]  # bytes done, bytes in all (0 where no size is published)
 
 
 class FetchError(Exception):

@@ -1,1 +1,1 @@
-"""Hugging Face's folders: one file a family, with its configuration and its names in both directions."""
+"""Hugging Face's folders: one file per family, with its configuration and its names in both directions."""

@@ -38,7 +38,7 @@ TOPS = pairs(
 
 
 def read_config(keys: Keys) -> ModelConfig:
-    """From a published config.json. Several groups of layers are refused: here all layers are one."""
+    """From a published config.json. Several groups of layers are refused: here all layers share one set of weights."""
     keys.must("num_hidden_groups", 1)
     keys.must("inner_group_num", 1)
     keys.ignore("down_scale_factor", "gap_size", "net_structure_type", "num_memory_blocks", "classifier_dropout")
@@ -50,7 +50,7 @@ def read_config(keys: Keys) -> ModelConfig:
 
 
 def write_config(config: ModelConfig) -> dict[str, Any]:
-    """To a config.json that opens there."""
+    """To a config.json that the library opens."""
     plain = written(config)
     plain["classifier_dropout_prob"] = plain.pop("classifier_dropout") or 0.0
     sizes = {"max_position_embeddings": config.max_len, "embedding_size": config.embedding.dim}
@@ -58,7 +58,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
 
 
 def names(config: ModelConfig) -> RenamingTable:
-    """Ours and theirs. The one layer is our layer 0."""
+    """Our names and theirs. The one layer is our layer 0."""
     prefix = "" if config.head.kind == "states" else PREFIX
     body = [
         *EMBEDDINGS,
@@ -70,7 +70,7 @@ def names(config: ModelConfig) -> RenamingTable:
         "sop_classifier.*": "a head for the order of sentences, which the model here does not have",
     }
     if not config.head.pooler:
-        aside[f"{prefix}pooler.*"] = "a summary of the input that this head does not use"
+        aside[f"{prefix}pooler.*"] = "a pooler that this head does not use"
     return RenamingTable(
         [*prefixed(prefix, body), Rule("head.pooler", f"{prefix}pooler"), *TOPS],
         copies=copies(config, prefix, "predictions.decoder", "predictions.bias"),
@@ -80,7 +80,7 @@ def names(config: ModelConfig) -> RenamingTable:
 
 def _head(keys: Keys) -> HeadConfig:
     kind = refuse_heads(keys, *HEADS)
-    drop = keys.rate("classifier_dropout_prob", 0.1)
+    drop = keys.rate("classifier_dropout_prob")
     if kind == "states":
         return HeadConfig(kind="states", pooler=keys.has("pooler.weight"))
     if kind == "language-model":

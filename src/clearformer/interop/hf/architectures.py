@@ -1,4 +1,4 @@
-"""The word in `architectures` that says what a published checkpoint is for, and our head for it."""
+"""The class name in `architectures` says what a checkpoint is for; our head for it."""
 
 from clearformer.interop.config_keys import Keys, label_names
 from clearformer.model.config import HeadConfig
@@ -21,21 +21,23 @@ HEADS = {
 
 
 def head_kind(keys: Keys) -> str:
-    """Which of our heads a checkpoint has. Without a word on it, it is the model alone."""
+    """Which of our heads a checkpoint has. If the file does not say, it is a model without a head."""
     named = keys.architecture
     if named is None:
         return "states"
     for ending, kind in HEADS.items():
         if named.endswith(ending):
             return kind
-    raise ValueError(f"{keys.where}: the task of {named} is not known here; known are {', '.join(HEADS)}")
+    raise ValueError(f"{keys.where}: the task of {named} is not known; known are {', '.join(HEADS)}")
 
 
 def refuse_heads(keys: Keys, *supported: str) -> str:
     """The kind of head, if it is one of those that the family's reader knows."""
     kind = head_kind(keys)
     if kind not in supported:
-        raise ValueError(f"{keys.where}: {keys.architecture} has a head for {kind}, which is not read for this family")
+        raise ValueError(
+            f"{keys.where}: {keys.architecture} has a head for {kind}, which is not supported for this family"
+        )
     return kind
 
 
@@ -47,11 +49,19 @@ def task_head(keys: Keys, kind: str, *, dropout: float = 0.0, **pooling: object)
         return HeadConfig(kind="tags", labels=len(label_names(keys.plain)), dropout=dropout)
     if kind == "span":
         return HeadConfig(kind="span")
-    raise ValueError(f"{keys.where}: {kind} is no task of a classifier")
+    raise ValueError(f"{keys.where}: {kind} is not a classification task")
+
+
+def classifier_dropout(keys: Keys) -> float:
+    """The dropout of a decoder's classifier, a key that the published code reads without declaring it."""
+    if keys.plain.get("classifier_dropout") is None:
+        keys.ignore("classifier_dropout")
+        return 0.1
+    return keys.rate("classifier_dropout")
 
 
 def labels_of(config: HeadConfig, names: list[str]) -> dict[str, object]:
-    """id2label and label2id for a config.json of theirs."""
+    """id2label and label2id for config.json."""
     shown = names if len(names) == config.labels else [f"LABEL_{number}" for number in range(config.labels)]
     return {
         "id2label": {str(n): name for n, name in enumerate(shown)},

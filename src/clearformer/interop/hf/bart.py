@@ -1,6 +1,6 @@
-"""BART (Lewis et al., 2019), and mBART (Liu et al., 2020), which has the same parts with the norms in front.
+"""BART (Lewis et al., 2019), and mBART (Liu et al., 2020), which has the same parts in pre-norm order.
 
-Marian and Whisper name their layers alike: `stacks` serves all of them.
+Marian and Whisper use the same layer names, so `stacks` serves all of them.
 """
 
 from typing import Any
@@ -22,12 +22,12 @@ from clearformer.model.families import bart
 
 MODEL_TYPES = ("bart", "mbart")
 PREFIX = "model."
-OFFSET = 2  # unused first rows of the table of positions, written into the published code
+OFFSET = 2  # unused first rows of the position table, hard-coded in the published code
 
 
 def read_config(keys: Keys) -> ModelConfig:
     """From a published config.json."""
-    before = keys.plain.get("model_type") == "mbart"
+    before = keys.model_type == "mbart"
     for key, value in (("normalize_before", before), ("add_final_layer_norm", before), ("normalize_embedding", True)):
         keys.must(key, value)
     keys.must("static_position_embeddings", False)
@@ -37,20 +37,22 @@ def read_config(keys: Keys) -> ModelConfig:
         max_len=keys.size("max_position_embeddings"),
         position=PositionConfig(kind="learned", offset=OFFSET),
         norm=NormConfig(place="pre" if before else "post"),
-        embedding=EmbeddingConfig(norm=True, tie="all", scale=keys.flag("scale_embedding", False)),
+        embedding=EmbeddingConfig(norm=True, tie="all", scale=keys.flag("scale_embedding")),
     )
     keys.finish()
     return config
 
 
 def write_config(config: ModelConfig) -> dict[str, Any]:
-    """To a config.json that opens there."""
+    """To a config.json that the library opens."""
     return {"model_type": "bart" if config.norm.place == "post" else "mbart", **written(config)}
 
 
 def names(config: ModelConfig) -> RenamingTable:
-    """Ours and theirs."""
-    prefix = PREFIX if config.head.bias else ""  # without the bias it is a model without a head's name
+    """Our names and theirs."""
+    prefix = (
+        PREFIX if config.head.bias else ""
+    )  # without the bias it is a model without a head, whose names have no prefix
     both = {"front.position.table": "embed_positions", "front.norm": "layernorm_embedding", "norm": "layer_norm"}
     ends = [Rule(f"{stack}.{ours}", f"{prefix}{stack}.{theirs}") for stack in STACKS for ours, theirs in both.items()]
     return RenamingTable(
@@ -68,30 +70,30 @@ def sizes(keys: Keys) -> dict[str, Any]:
     keys.must("is_decoder", False)
     keys.must("add_cross_attention", False)
     keys.must("is_encoder_decoder", True)
-    keys.ignore("encoder_layerdrop", "decoder_layerdrop", "num_hidden_layers", "hidden_size", "num_attention_heads")
-    keys.ignore("chunk_size_feed_forward", "add_bias_logits")
+    keys.padding()
+    keys.ignore("encoder_layerdrop", "decoder_layerdrop", "chunk_size_feed_forward", "add_bias_logits")
     kind = refuse_heads(keys, "language-model", "states")
-    heads, wide = keys.size("encoder_attention_heads"), keys.size("encoder_ffn_dim")
+    heads, wide = keys.size("encoder_attention_heads", "num_attention_heads"), keys.size("encoder_ffn_dim")
     keys.must("decoder_attention_heads", heads)
     keys.must("decoder_ffn_dim", wide)
-    drop = keys.rate("dropout", 0.1)
+    drop = keys.rate("dropout")
     bias = kind == "language-model" and keys.has("final_logits_bias")
     return {
         "vocab_size": keys.size("vocab_size"),
-        "dim": keys.size("d_model"),
+        "dim": keys.size("d_model", "hidden_size"),
         "hidden_dim": wide,
-        "layers": keys.layers("encoder_layers"),
+        "layers": keys.layers("encoder_layers", "num_hidden_layers"),
         "decoder_layers": keys.layers("decoder_layers"),
         "attention": AttentionConfig(heads=heads),
-        "activation": keys.choice("activation_function", ACTIVATIONS, "gelu"),
+        "activation": keys.choice("activation_function", ACTIVATIONS),
         "dropout": DropoutConfig(
             embedding=drop,
             residual=drop,
-            attention=keys.rate("attention_dropout", 0.0),
-            activation=keys.rate("activation_dropout", 0.0),
+            attention=keys.rate("attention_dropout"),
+            activation=keys.rate("activation_dropout"),
         ),
         "head": HeadConfig(bias=bias),
-        "init_std": keys.number("init_std", 0.02),
+        "init_std": keys.not_negative("init_std"),
     }
 
 
@@ -121,7 +123,7 @@ def written(config: ModelConfig) -> dict[str, Any]:
 
 
 def stacks(prefix: str, place: str) -> list[Rule]:
-    """The layers of encoder and decoder. place: where the norms stand."""
+    """The layers of encoder and decoder. place: pre- or post-norm."""
     slot = {"post": "after", "pre": "before"}[place]
     layer = {
         "self_attn": "self_attn",
@@ -140,7 +142,7 @@ def stacks(prefix: str, place: str) -> list[Rule]:
 
 
 def shared(config: ModelConfig, prefix: str) -> list[Rule]:
-    """The one table for everything, and the bias of each token."""
+    """The shared embedding table, and the bias of each token."""
     return [
         Rule("encoder.front.embed", f"{prefix}shared"),
         Rule("head.bias", "final_logits_bias", shape=(1, config.vocab_size)),
@@ -148,7 +150,7 @@ def shared(config: ModelConfig, prefix: str) -> list[Rule]:
 
 
 def tied(prefix: str) -> dict[str, str]:
-    """Where else the one table is written."""
+    """Other names under which the shared table is stored."""
     table = f"{prefix}shared.weight"
     return dict.fromkeys((f"{prefix}encoder.embed_tokens.weight", f"{prefix}decoder.embed_tokens.weight"), table) | {
         "lm_head.weight": table

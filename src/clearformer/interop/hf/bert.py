@@ -9,6 +9,7 @@ from clearformer.interop.config_keys import Keys
 from clearformer.interop.hf.architectures import refuse_heads, task_head
 from clearformer.interop.renaming import RenamingTable, Rule, pairs, under
 from clearformer.model.config import (
+    Activation,
     DropoutConfig,
     EmbeddingConfig,
     HeadConfig,
@@ -19,7 +20,7 @@ from clearformer.model.families import bert
 
 MODEL_TYPES = ("bert",)
 PREFIX = "bert."
-ACTIVATIONS = {
+ACTIVATIONS: dict[str, Activation] = {
     "gelu": "gelu",
     "gelu_new": "gelu-tanh",
     "gelu_pytorch_tanh": "gelu-tanh",
@@ -74,18 +75,18 @@ def read_config(keys: Keys) -> ModelConfig:
 
 
 def write_config(config: ModelConfig) -> dict[str, Any]:
-    """To a config.json that opens there."""
+    """To a config.json that the library opens."""
     return {"model_type": "bert", "max_position_embeddings": config.max_len, **written(config)}
 
 
 def names(config: ModelConfig) -> RenamingTable:
-    """Ours and theirs."""
+    """Our names and theirs."""
     prefix = "" if config.head.kind == "states" else PREFIX
     body = [*EMBEDDINGS, *under("encoder.layers.*", "encoder.layer.*", LAYER)]
     tops = pairs({"head.classify": "classifier", "head.mark": "qa_outputs"})
     aside = dict(ASIDE)
     if not config.head.pooler:
-        aside["*pooler.dense.*"] = "a summary of the input that this head does not use"
+        aside["*pooler.dense.*"] = "a pooler that this head does not use"
     return RenamingTable(
         [*prefixed(prefix, body), Rule("head.pooler", f"{prefix}pooler.dense"), *MASKED_WORDS, *tops],
         copies=copies(config, prefix, "cls.predictions.decoder", "cls.predictions.bias"),
@@ -94,7 +95,8 @@ def names(config: ModelConfig) -> RenamingTable:
 
 
 def sizes(keys: Keys) -> dict[str, Any]:
-    """What BERT and its relatives call the numbers that make a model large or small."""
+    """The sizes, as BERT and its relatives name them."""
+    keys.padding()
     return {
         "vocab_size": keys.size("vocab_size"),
         "dim": keys.size("hidden_size"),
@@ -106,30 +108,27 @@ def sizes(keys: Keys) -> dict[str, Any]:
 
 
 def choices(keys: Keys) -> dict[str, Any]:
-    """What they have in common otherwise. Only encoders with absolute positions are read."""
+    """The other settings that they share. Only encoders with absolute positions are supported."""
     keys.must("position_embedding_type", "absolute")
     keys.must("is_decoder", False)
     keys.must("add_cross_attention", False)
     keys.must("tie_word_embeddings", True)
     keys.ignore("chunk_size_feed_forward", "is_encoder_decoder", "tie_encoder_decoder")
-    drop = keys.rate("hidden_dropout_prob", 0.1)
+    drop = keys.rate("hidden_dropout_prob")
     return {
-        "norm": NormConfig(eps=keys.number("layer_norm_eps", 1e-12)),
-        "activation": keys.choice("hidden_act", ACTIVATIONS, "gelu"),
-        "dropout": DropoutConfig(
-            embedding=drop, residual=drop, attention=keys.rate("attention_probs_dropout_prob", 0.1)
-        ),
+        "norm": NormConfig(eps=keys.not_negative("layer_norm_eps")),
+        "activation": keys.choice("hidden_act", ACTIVATIONS),
+        "dropout": DropoutConfig(embedding=drop, residual=drop, attention=keys.rate("attention_probs_dropout_prob")),
         "embedding": EmbeddingConfig(types=keys.size("type_vocab_size"), norm=True),
-        "init_std": keys.number("initializer_range", 0.02),
+        "init_std": keys.not_negative("initializer_range"),
     }
 
 
 def head(keys: Keys) -> HeadConfig:
-    """BERT's: a class is read off the pooled first state."""
+    """BERT's heads: a class is predicted from the pooled first state."""
     kind = refuse_heads(keys, *HEADS)
-    drop = keys.rate("hidden_dropout_prob", 0.1)
-    if keys.plain.get("classifier_dropout") is not None:
-        drop = keys.rate("classifier_dropout", drop)
+    own = keys.plain.get("classifier_dropout") is not None
+    drop = keys.rate("classifier_dropout" if own else "hidden_dropout_prob")
     keys.ignore("classifier_dropout")
     if kind == "states":
         return HeadConfig(kind="states", pooler=keys.has("pooler.dense.weight"))
@@ -158,12 +157,12 @@ def written(config: ModelConfig) -> dict[str, Any]:
 
 
 def prefixed(prefix: str, rules: list[Rule]) -> list[Rule]:
-    """The same rules with a word before each of their names."""
+    """The same rules with a prefix before each of their names."""
     return [Rule(rule.ours, f"{prefix}{rule.theirs}", rule.transposed, rule.shape) for rule in rules]
 
 
 def copies(config: ModelConfig, prefix: str, decoder: str, bias: str) -> dict[str, str]:
-    """A language model's table and bias, which many files write a second time."""
+    """A language model's table and bias, which many files store twice."""
     if config.head.kind != "language-model":
         return {}
     return {f"{decoder}.weight": f"{prefix}embeddings.word_embeddings.weight", f"{decoder}.bias": bias}

@@ -1,4 +1,4 @@
-"""DistilBERT (Sanh et al., 2019): BERT without token types and pooler, in other words."""
+"""DistilBERT (Sanh et al., 2019): BERT without token types and pooler, under other names."""
 
 from typing import Any
 
@@ -54,30 +54,29 @@ def read_config(keys: Keys) -> ModelConfig:
     """From a published config.json. sinusoidal_pos_embds only says how the table of positions was first filled."""
     keys.must("tie_word_embeddings", True)
     keys.must("tie_weights_", True)
+    keys.padding()
     keys.ignore("sinusoidal_pos_embds", "chunk_size_feed_forward", "is_encoder_decoder", "is_decoder")
-    drop = keys.rate("dropout", 0.1)
+    drop = keys.rate("dropout")
     config = distilbert(
         vocab_size=keys.size("vocab_size"),
-        dim=keys.size("dim"),
+        dim=keys.size("dim", "hidden_size"),
         hidden_dim=keys.size("hidden_dim"),
-        layers=keys.layers("n_layers"),
+        layers=keys.layers("n_layers", "num_hidden_layers"),
         max_len=keys.size("max_position_embeddings"),
-        heads=keys.size("n_heads"),
-        norm=NormConfig(eps=1e-12),  # written into the published code
-        activation=keys.choice("activation", ACTIVATIONS, "gelu"),
-        dropout=DropoutConfig(
-            embedding=drop, residual=drop, activation=0.0, attention=keys.rate("attention_dropout", 0.1)
-        ),
+        heads=keys.size("n_heads", "num_attention_heads"),
+        norm=NormConfig(eps=1e-12),  # hard-coded in the published code
+        activation=keys.choice("activation", ACTIVATIONS),
+        dropout=DropoutConfig(embedding=drop, residual=drop, activation=0.0, attention=keys.rate("attention_dropout")),
         embedding=EmbeddingConfig(norm=True),
         head=_head(keys, drop),
-        init_std=keys.number("initializer_range", 0.02),
+        init_std=keys.not_negative("initializer_range"),
     )
     keys.finish()
     return config
 
 
 def write_config(config: ModelConfig) -> dict[str, Any]:
-    """To a config.json that opens there."""
+    """To a config.json that the library opens."""
     spelt = {ours: theirs for theirs, ours in reversed(ACTIVATIONS.items())}
     return {
         "model_type": "distilbert",
@@ -96,7 +95,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
 
 
 def names(config: ModelConfig) -> RenamingTable:
-    """Ours and theirs."""
+    """Our names and theirs."""
     prefix = "" if config.head.kind == "states" else PREFIX
     body = [*EMBEDDINGS, *under("encoder.layers.*", "transformer.layer.*", LAYER)]
     words = f"{prefix}embeddings.word_embeddings.weight"
@@ -115,6 +114,6 @@ def _head(keys: Keys, drop: float) -> HeadConfig:
     if kind == "language-model":
         return HeadConfig(transform=True, bias=True)
     if kind == "class":
-        rate = keys.rate("seq_classif_dropout", 0.2)
+        rate = keys.rate("seq_classif_dropout")
         return task_head(keys, kind, dropout=rate, pooler=True, pooler_activation="relu")
     return task_head(keys, kind, dropout=drop)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from clearformer.interop.config_keys import Keys
-from clearformer.interop.hf.architectures import refuse_heads, task_head
+from clearformer.interop.hf.architectures import classifier_dropout, refuse_heads, task_head
 from clearformer.interop.hf.bert import ACTIVATIONS, prefixed
 from clearformer.interop.renaming import RenamingTable, Rule, pairs, under
 from clearformer.model.config import (
@@ -40,27 +40,27 @@ def read_config(keys: Keys) -> ModelConfig:
     config = gpt2(
         vocab_size=keys.size("vocab_size"),
         dim=dim,
-        hidden_dim=keys.optional_size("n_inner", None) or 4 * dim,
+        hidden_dim=keys.optional_size("n_inner") or 4 * dim,
         layers=keys.layers("n_layer", "num_hidden_layers"),
         max_len=keys.size("n_positions", "max_position_embeddings"),
         attention=AttentionConfig(heads=keys.size("n_head", "num_attention_heads")),
-        norm=NormConfig(place="pre", eps=keys.number("layer_norm_epsilon", 1e-5)),
-        activation=keys.choice("activation_function", ACTIVATIONS, "gelu_new"),
+        norm=NormConfig(place="pre", eps=keys.not_negative("layer_norm_epsilon")),
+        activation=keys.choice("activation_function", ACTIVATIONS),
         dropout=DropoutConfig(
-            embedding=keys.rate("embd_pdrop", 0.1),
-            residual=keys.rate("resid_pdrop", 0.1),
-            attention=keys.rate("attn_pdrop", 0.1),
+            embedding=keys.rate("embd_pdrop"),
+            residual=keys.rate("resid_pdrop"),
+            attention=keys.rate("attn_pdrop"),
         ),
-        embedding=EmbeddingConfig(tie="all" if keys.flag("tie_word_embeddings", True) else "none"),
+        embedding=EmbeddingConfig(tie="all" if keys.flag("tie_word_embeddings") else "none"),
         head=_head(keys),
-        init_std=keys.number("initializer_range", 0.02),
+        init_std=keys.not_negative("initializer_range"),
     )
     keys.finish()
     return config
 
 
 def write_config(config: ModelConfig) -> dict[str, Any]:
-    """To a config.json that opens there."""
+    """To a config.json that the library opens."""
     spelt = {ours: theirs for theirs, ours in reversed(ACTIVATIONS.items())}
     return {
         "model_type": "gpt2",
@@ -82,7 +82,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
 
 
 def names(config: ModelConfig) -> RenamingTable:
-    """Ours and theirs."""
+    """Our names and theirs."""
     prefix = "" if config.head.kind == "states" else PREFIX
     body = [
         *pairs({"decoder.front.embed": "wte", "decoder.front.position.table": "wpe", "decoder.norm": "ln_f"}),
@@ -94,14 +94,13 @@ def names(config: ModelConfig) -> RenamingTable:
     return RenamingTable(
         [*prefixed(prefix, body), *tops],
         copies={"lm_head.weight": f"{prefix}wte.weight"} if tied else {},
-        aside={"*h.*.attn.bias": "a triangle of ones", "*h.*.attn.masked_bias": "a very small number"},
+        aside={"*h.*.attn.bias": "a causal mask", "*h.*.attn.masked_bias": "a constant for masking"},
     )
 
 
 def _head(keys: Keys) -> HeadConfig:
     kind = refuse_heads(keys, "language-model", "states", "class", "tags", "span")
-    drop = 0.1 if keys.plain.get("classifier_dropout") is None else keys.rate("classifier_dropout", 0.1)
-    keys.ignore("classifier_dropout")
+    drop = classifier_dropout(keys)
     if kind in ("language-model", "states"):
         return HeadConfig(kind=kind)  # type: ignore[arg-type]
     if kind == "class":

@@ -6,8 +6,8 @@ A scaling of the rotary angles other than linear is refused by name: "llama3", "
 from collections.abc import Mapping
 from typing import Any
 
-from clearformer.interop.config_keys import Keys
-from clearformer.interop.hf.architectures import refuse_heads, task_head
+from clearformer.interop.config_keys import Keys, positive, shown
+from clearformer.interop.hf.architectures import classifier_dropout, refuse_heads, task_head
 from clearformer.interop.renaming import RenamingTable, pairs, under
 from clearformer.model.config import (
     AttentionConfig,
@@ -49,7 +49,8 @@ def read_config(keys: Keys) -> ModelConfig:
     """From a published config.json."""
     keys.ignore("pretraining_tp", "rope_interleaved", "is_llama_config")  # how published weights were sliced or stored
     kind = refuse_heads(keys, "language-model", "states", "class", "tags")
-    dropout = DropoutConfig(embedding=0.0, residual=0.0, attention=keys.rate("attention_dropout", 0.0))
+    keys.padding()
+    dropout = DropoutConfig(embedding=0.0, residual=0.0, attention=keys.rate("attention_dropout"))
     config = llama(
         vocab_size=keys.size("vocab_size"),
         dim=keys.size("hidden_size"),
@@ -58,26 +59,26 @@ def read_config(keys: Keys) -> ModelConfig:
         max_len=keys.size("max_position_embeddings"),
         attention=AttentionConfig(
             heads=keys.size("num_attention_heads", most=4096),
-            kv_heads=keys.optional_size("num_key_value_heads", None),
-            head_dim=keys.optional_size("head_dim", None),
-            bias=keys.flag("attention_bias", False),
+            kv_heads=keys.optional_size("num_key_value_heads"),
+            head_dim=keys.optional_size("head_dim"),
+            bias=_bias(keys, "attention_bias"),
             window=_window(keys),
         ),
         position=_position(keys),
-        norm=NormConfig(kind="rms", place="pre", eps=keys.number("rms_norm_eps", 1e-6)),
-        activation=keys.choice("hidden_act", ACTIVATIONS, "silu"),
-        bias=keys.flag("mlp_bias", False),
+        norm=NormConfig(kind="rms", place="pre", eps=keys.not_negative("rms_norm_eps")),
+        activation=keys.choice("hidden_act", ACTIVATIONS),
+        bias=_bias(keys, "mlp_bias"),
         dropout=dropout,
-        embedding=EmbeddingConfig(tie="all" if keys.flag("tie_word_embeddings", False) else "none"),
+        embedding=EmbeddingConfig(tie="all" if keys.flag("tie_word_embeddings") else "none"),
         head=_head(keys, kind),
-        init_std=keys.number("initializer_range", 0.02),
+        init_std=keys.not_negative("initializer_range"),
     )
     keys.finish()
     return config
 
 
 def write_config(config: ModelConfig) -> dict[str, Any]:
-    """To a config.json that opens there."""
+    """To a config.json that the library opens."""
     position = config.position
     rope: dict[str, Any] = {"rope_type": "default", "rope_theta": position.base}
     if position.scaling == "linear":
@@ -108,7 +109,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
 
 
 def names(config: ModelConfig) -> RenamingTable:
-    """Ours and theirs."""
+    """Our names and theirs."""
     prefix = "" if config.head.kind == "states" else PREFIX
     body = pairs({"decoder.front.embed": f"{prefix}embed_tokens", "decoder.norm": f"{prefix}norm"})
     heads = pairs({"head.table": "lm_head.weight", "head.classify": "score"})
@@ -121,38 +122,50 @@ def names(config: ModelConfig) -> RenamingTable:
 
 
 def _head(keys: Keys, kind: str) -> HeadConfig:
+    drop = classifier_dropout(keys)
     if kind in ("language-model", "states"):
-        keys.ignore("classifier_dropout")
         return HeadConfig(kind=kind)  # type: ignore[arg-type]
     if kind == "tags":
-        return task_head(keys, kind, dropout=keys.rate("classifier_dropout", 0.1))
-    keys.ignore("classifier_dropout")
+        return task_head(keys, kind, dropout=drop)
     return task_head(keys, kind, pool="last", class_bias=False)
 
 
+def _bias(keys: Keys, key: str) -> bool:
+    """Mistral's published code has no such switch: its projections never have a bias."""
+    if keys.model_type == "mistral":
+        keys.must(key, False)
+        return False
+    return keys.flag(key)
+
+
 def _window(keys: Keys) -> int | None:
-    """They count the token itself, we count how far back it sees."""
-    width = keys.optional_size("sliding_window", None)
+    """They count the token itself, we count how far back it sees. Llama's published code ignores the key."""
+    if keys.model_type != "mistral":
+        keys.ignore("sliding_window")
+        return None
+    width = keys.optional_size("sliding_window")
     return None if width is None else width - 1
 
 
 def _position(keys: Keys) -> PositionConfig:
     """Old files have rope_theta and rope_scaling, new ones a table rope_parameters."""
-    base = keys.number("rope_theta", 10_000.0)
-    rope: Mapping[str, Any] = {**(keys.table("rope_scaling") or {}), **(keys.table("rope_parameters") or {})}
-    kind = rope.get("rope_type", rope.get("type", "default"))
+    old, new = keys.table("rope_scaling"), keys.table("rope_parameters")
+    if old and new:
+        raise ValueError(f"{keys.where} has rope_scaling beside rope_parameters; it is not known which of them counts")
+    rope: Mapping[str, Any] = old or new or {}
     if "rope_theta" in rope:
-        keys.assumed.pop("rope_theta", None)
-        base = float(rope["rope_theta"])
+        keys.ignore("rope_theta")
+        base = positive(rope["rope_theta"], f"{keys.where}: rope_theta")
+    else:
+        base = keys.above_zero("rope_theta")
+    kind = rope.get("rope_type", rope.get("type", "default"))
     strange = sorted(rope.keys() - {"rope_type", "type", "rope_theta", "factor"})
     if strange or kind not in ("default", "linear"):
         raise ValueError(
-            f"{keys.where}: rotary angles of the kind {kind!r} ({', '.join(strange) or 'no more keys'}) are not "
+            f"{keys.where}: rotary angles of the kind {shown(kind)} ({', '.join(strange) or 'no more keys'}) are not "
             "supported; default and linear are"
         )
     if kind == "default":
         return PositionConfig(kind="rotary", base=base)
-    factor = rope.get("factor")
-    if not isinstance(factor, int | float) or factor <= 0:
-        raise ValueError(f"{keys.where}: a linear stretch of the rotary angles needs a factor above 0, not {factor!r}")
-    return PositionConfig(kind="rotary", base=base, scaling="linear", factor=float(factor))
+    factor = positive(rope.get("factor"), f"{keys.where}: the factor of a linear scaling of the rotary angles")
+    return PositionConfig(kind="rotary", base=base, scaling="linear", factor=factor)

@@ -1,8 +1,9 @@
 """Marian (Junczys-Dowmunt et al., 2018), the family of the OPUS-MT translators, and Pegasus (Zhang et al., 2020), which
 has the same parts with the norms in front.
 
-It is the 2017 model with its waves in halves. A model with alternating waves is the same model with its features in
-another order, so `as_marian` can hand it over without changing a number.
+It is the 2017 model with sines in the first half of the features and cosines in the second. A model where they
+alternate is the same model with its features in another order, so `as_marian` can convert it without changing any
+result.
 """
 
 from collections.abc import Mapping
@@ -24,29 +25,30 @@ MODEL_TYPES = ("marian", "pegasus")
 
 def read_config(keys: Keys) -> ModelConfig:
     """From a published config.json."""
-    before = keys.plain.get("model_type") == "pegasus"
+    before = keys.model_type == "pegasus"
     for key, value in (("normalize_before", before), ("normalize_embedding", False), ("add_final_layer_norm", before)):
         keys.must(key, value)
     keys.must("static_position_embeddings", True)
     keys.ignore("classif_dropout", "classifier_dropout", "extra_pos_embeddings")
     own = keys.plain.get("share_encoder_decoder_embeddings") is False
     keys.ignore("share_encoder_decoder_embeddings")
-    given = sizes(keys)
-    target = keys.optional_size("decoder_vocab_size", None)
+    given, length = sizes(keys), keys.size("max_position_embeddings")
+    keys.shape("embed_positions.weight", length, given["dim"])
+    target = keys.optional_size("decoder_vocab_size")
     config = marian(
         **given,
         target_vocab_size=target if own else None,
-        max_len=keys.size("max_position_embeddings"),
+        max_len=length,
         position=PositionConfig(kind="split-sinusoidal"),
         norm=NormConfig(place="pre" if before else "post"),
-        embedding=EmbeddingConfig(scale=keys.flag("scale_embedding", False), tie="output" if own else "all"),
+        embedding=EmbeddingConfig(scale=keys.flag("scale_embedding"), tie="output" if own else "all"),
     )
     keys.finish()
     return config
 
 
 def write_config(config: ModelConfig) -> dict[str, Any]:
-    """To a config.json that opens there."""
+    """To a config.json that the library opens."""
     own = config.embedding.tie == "output"
     if config.norm.place == "pre":
         if own:
@@ -62,7 +64,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
 
 
 def names(config: ModelConfig) -> RenamingTable:
-    """Ours and theirs."""
+    """Our names and theirs."""
     own = config.embedding.tie == "output"
     prefix = PREFIX if config.head.bias else ""
     embeds = [
@@ -71,18 +73,22 @@ def names(config: ModelConfig) -> RenamingTable:
         Rule("head.bias", "final_logits_bias", shape=(1, config.target_vocab_size or config.vocab_size)),
     ]
     norms = [Rule(f"{stack}.norm", f"{prefix}{stack}.layer_norm") for stack in STACKS]
+    tables = [
+        f"{prefix}{stack}.embed_positions.weight" for stack in STACKS
+    ]  # Marian's code fills them, Pegasus' does not
     return RenamingTable(
         [*norms, *stacks(prefix, config.norm.place), *(embeds if own else shared(config, prefix))],
         copies={"lm_head.weight": f"{prefix}decoder.embed_tokens.weight"} if own else tied(prefix),
-        fixed={f"{prefix}{stack}.embed_positions.weight": split_waves for stack in STACKS},
+        fixed=dict.fromkeys(tables, split_waves),
+        made=dict.fromkeys(tables, (config.max_len, config.dim)) if config.norm.place == "pre" else {},
     )
 
 
 def as_marian(config: ModelConfig, weights: Mapping[str, Tensor]) -> tuple[ModelConfig, dict[str, Tensor]]:
     """A 2017 Transformer as Marian has it: its features reordered, and a bias of zeros on the output.
 
-    Every map into or out of the model's width is reordered alike, so every intermediate value is the old one in another
-    place; norms and sums do not care.
+    Every projection into or out of the model's width is reordered in the same way, so every intermediate value is the
+    old one at another index; norms and sums do not depend on the order.
     """
     changed, moved = config, dict(weights)
     if config.position.kind == "sinusoidal":
@@ -102,11 +108,11 @@ _WRITES = ("out_proj.weight", "out_proj.bias", "down_proj.weight", "down_proj.bi
 def _reorder(name: str, value: Tensor, order: Tensor, dim: int) -> Tensor:
     if name.endswith(_WRITES) or (value.dim() == 1 and ("residual" in name or "norm" in name)):
         return value[order]
-    if value.dim() == 2 and value.size(1) == dim:  # tables, queries, keys, values, the way up
+    if value.dim() == 2 and value.size(1) == dim:  # tables, queries, keys, values, the first feed-forward layer
         return value[:, order]
     return value
 
 
 def split_waves(shape: tuple[int, ...]) -> Tensor:
-    """The table of waves that some files carry along: positions × features, sines first."""
+    """The sinusoidal table that some files store: positions × features, sines first."""
     return SplitSinusoidal(shape[-1]).embed(torch.arange(shape[0]))

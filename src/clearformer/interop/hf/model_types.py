@@ -1,4 +1,4 @@
-"""Which file knows which family, by the word that config.json has for it."""
+"""Which file reads which family, by the `model_type` of config.json."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
@@ -45,10 +45,10 @@ def family_of(plain: Mapping[str, Any], chosen: str | None = None) -> Family:
     if not isinstance(word, str) or not word:
         raise ValueError(f"config.json has no model_type; say with --as which family it is: {', '.join(FAMILIES)}")
     if word not in FAMILIES:
-        raise ValueError(f"{word!r} is not a family that is known here; known are {', '.join(FAMILIES)}")
+        raise ValueError(f"{word!r} is not a known family; known are {', '.join(FAMILIES)}")
     return FAMILIES[word]
 
 
 def prefix_of(family: Family) -> str:
-    """The word that a model with a head puts before the names of the model without one."""
+    """The prefix that a model with a head adds to the names of the model without one."""
     return str(getattr(family, "PREFIX", ""))

@@ -1,4 +1,4 @@
-"""RoBERTa (Liu et al., 2019) and its multilingual kin XLM-R: BERT whose positions begin behind the padding's number."""
+"""RoBERTa (Liu et al., 2019) and its multilingual relative XLM-R: BERT whose positions begin after the padding id."""
 
 from dataclasses import replace
 from typing import Any
@@ -36,7 +36,7 @@ TOPS = pairs(
 
 def read_config(keys: Keys) -> ModelConfig:
     """From a published config.json. Position numbers begin at pad_token_id + 1, so that number is part of the model."""
-    padding = keys.plain.get("pad_token_id", 1)
+    padding = keys.plain.get("pad_token_id", keys.defaults["pad_token_id"])
     if isinstance(padding, bool) or not isinstance(padding, int) or padding < 0:
         raise ValueError(f"{keys.where}: pad_token_id must be a whole number, not {padding!r}")
     given = sizes(keys)
@@ -52,7 +52,7 @@ def read_config(keys: Keys) -> ModelConfig:
 
 
 def write_config(config: ModelConfig) -> dict[str, Any]:
-    """To a config.json that opens there."""
+    """To a config.json that the library opens."""
     offset = config.position.offset
     return {
         "model_type": "roberta",
@@ -63,7 +63,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
 
 
 def names(config: ModelConfig) -> RenamingTable:
-    """Ours and theirs. A class is read off by a dense layer of the head's own, not by the pooler."""
+    """Our names and theirs. The classification head has its own dense layer instead of the pooler."""
     prefix = "" if config.head.kind == "states" else PREFIX
     body = [*EMBEDDINGS, *under("encoder.layers.*", "encoder.layer.*", LAYER)]
     if config.head.kind == "class":
@@ -72,7 +72,7 @@ def names(config: ModelConfig) -> RenamingTable:
         tops = pairs({"head.pooler": f"{prefix}pooler.dense", "head.classify": "classifier"})
     aside = {name: reason for name, reason in ASIDE.items() if not name.startswith("cls")}
     if config.head.kind != "states" or not config.head.pooler:
-        aside["*pooler.dense.*"] = "a summary of the input that this head does not use"
+        aside["*pooler.dense.*"] = "a pooler that this head does not use"
     table = Rule("head.table", "lm_head.decoder.weight")
     return RenamingTable(
         [*prefixed(prefix, body), *TOPS, *tops, table],

@@ -26,10 +26,11 @@ PREFIX = "roformer."
 
 
 def read_config(keys: Keys) -> ModelConfig:
-    """From a published config.json. Values that are turned too (rotary_value) are refused."""
+    """From a published config.json. Rotary values (rotary_value) are refused."""
     keys.must("rotary_value", False)
     given, numbers = choices(keys), sizes(keys)
-    narrow = keys.optional_size("embedding_size", None)
+    keys.shape("encoder.embed_positions.weight", numbers["max_len"], numbers["dim"] // numbers["heads"])
+    narrow = keys.optional_size("embedding_size")
     if narrow not in (None, numbers["dim"]):
         given["embedding"] = replace(given["embedding"], dim=narrow)
     config = roformer(**numbers, **given, head=_head(keys, given["activation"]))
@@ -38,7 +39,7 @@ def read_config(keys: Keys) -> ModelConfig:
 
 
 def write_config(config: ModelConfig) -> dict[str, Any]:
-    """To a config.json that opens there."""
+    """To a config.json that the library opens."""
     return {
         "model_type": "roformer",
         "max_position_embeddings": config.max_len,
@@ -49,16 +50,18 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
 
 
 def names(config: ModelConfig) -> RenamingTable:
-    """Ours and theirs."""
+    """Our names and theirs."""
     prefix = "" if config.head.kind == "states" else PREFIX
     layers = under("encoder.layers.*", "encoder.layer.*", LAYER)
     body = [*EMBEDDINGS, Rule("encoder.front.widen", "embeddings_project"), *layers]
+    angles = f"{prefix}encoder.embed_positions.weight"
     top = "classifier.out_proj" if config.head.kind == "class" else "classifier"
     tops = pairs({"head.pooler": "classifier.dense", "head.classify": top, "head.mark": "qa_outputs"})
     return RenamingTable(
         [*prefixed(prefix, body), *MASKED_WORDS, *tops],
         copies=copies(config, prefix, "cls.predictions.decoder", "cls.predictions.bias"),
-        fixed={f"{prefix}encoder.embed_positions.weight": split_waves},
+        fixed={angles: split_waves},
+        made={angles: (config.max_len, config.dim // config.attention.heads)},
         aside={
             "cls.seq_relationship.*": "a head for next sentences, which the model here does not have",
         },
@@ -67,7 +70,7 @@ def names(config: ModelConfig) -> RenamingTable:
 
 def _head(keys: Keys, activation: str) -> HeadConfig:
     kind = refuse_heads(keys, *HEADS)
-    drop = keys.rate("hidden_dropout_prob", 0.1)
+    drop = keys.rate("hidden_dropout_prob")
     keys.ignore("classifier_dropout")
     if kind == "states":
         return HeadConfig(kind="states")

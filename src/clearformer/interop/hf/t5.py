@@ -1,11 +1,13 @@
-"""T5 (Raffel et al., 2020): version 1.0 with ReLU and one table, version 1.1 gated and with a table of its own."""
+"""T5 (Raffel et al., 2020): 1.0 with ReLU and one shared table, 1.1 gated and with its own output table."""
 
 from typing import Any
 
-from clearformer.interop.config_keys import Keys
+from clearformer.interop.config_keys import MOST_LAYERS, Keys, shown
 from clearformer.interop.hf.architectures import refuse_heads
+from clearformer.interop.hf.bert import ACTIVATIONS
 from clearformer.interop.renaming import RenamingTable, Rule, pairs, under
 from clearformer.model.config import (
+    Activation,
     AttentionConfig,
     DropoutConfig,
     EmbeddingConfig,
@@ -18,14 +20,14 @@ from clearformer.model.families import t5
 
 MODEL_TYPES = ("t5", "mt5")
 
-# Their word for the feed-forward part: ours, and whether it is gated.
+# How `feed_forward_proj` is spelt for what we have: an activation, and whether it is gated.
 PROJECTIONS = {
-    "relu": ("relu", False),
-    "gated-gelu": ("gelu-tanh", True),  # "gelu" means its tanh approximation here, by an old mistake that became a rule
-    "gated-silu": ("silu", True),
-    "gated-relu": ("relu", True),
-    "gelu": ("gelu", False),
-    "silu": ("silu", False),
+    ("relu", False): "relu",
+    ("gelu", False): "gelu",
+    ("silu", False): "silu",
+    ("relu", True): "gated-relu",
+    ("silu", True): "gated-silu",
+    ("gelu-tanh", True): "gated-gelu",  # an old mistake that became the rule
 }
 
 
@@ -35,28 +37,31 @@ def read_config(keys: Keys) -> ModelConfig:
     keys.must("is_encoder_decoder", True)
     keys.must("is_decoder", False)
     keys.must("add_cross_attention", False)
-    keys.ignore("dense_act_fn", "is_gated_act", "n_positions", "classifier_dropout", "chunk_size_feed_forward")
-    activation, gated = keys.choice("feed_forward_proj", PROJECTIONS, "relu")
-    # tie_word_embeddings = false marks version 1.1, which also leaves out the scaling; newer files say it by itself.
-    shrink = keys.flag("scale_decoder_outputs", keys.plain.get("tie_word_embeddings") is not False)
-    keys.ignore("tie_word_embeddings")
+    keys.ignore("n_positions", "classifier_dropout", "chunk_size_feed_forward")
+    activation, gated = _feed_forward(keys)
+    shrink = _shrinks(keys)
     own = not shrink and keys.has("lm_head.weight")
     config = t5(
         vocab_size=keys.size("vocab_size"),
-        dim=keys.size("d_model"),
+        dim=keys.size("d_model", "hidden_size"),
         hidden_dim=keys.size("d_ff"),
-        layers=keys.layers("num_layers"),
-        decoder_layers=keys.optional_size("num_decoder_layers", None, 512),
-        attention=AttentionConfig(heads=keys.size("num_heads"), head_dim=keys.size("d_kv"), bias=False, scale=1.0),
+        layers=keys.layers("num_layers", "num_hidden_layers"),
+        decoder_layers=keys.optional_size("num_decoder_layers", MOST_LAYERS),
+        attention=AttentionConfig(
+            heads=keys.size("num_heads", "num_attention_heads"),
+            head_dim=keys.size("d_kv", "head_dim"),
+            bias=False,
+            scale=1.0,
+        ),
         position=PositionConfig(
             kind="buckets",
-            buckets=keys.optional_size("relative_attention_num_buckets", 32) or 32,
-            max_distance=keys.optional_size("relative_attention_max_distance", 128) or 128,
+            buckets=keys.size("relative_attention_num_buckets"),
+            max_distance=keys.size("relative_attention_max_distance"),
         ),
-        norm=NormConfig(kind="rms", place="pre", eps=keys.number("layer_norm_epsilon", 1e-6)),
+        norm=NormConfig(kind="rms", place="pre", eps=keys.not_negative("layer_norm_epsilon")),
         activation=activation,
         gated=gated,
-        dropout=DropoutConfig.everywhere(keys.rate("dropout_rate", 0.1)),
+        dropout=DropoutConfig.everywhere(keys.rate("dropout_rate")),
         embedding=EmbeddingConfig(tie="inputs" if own else "all"),
         head=HeadConfig(shrink=shrink),
     )
@@ -64,9 +69,41 @@ def read_config(keys: Keys) -> ModelConfig:
     return config
 
 
+def _feed_forward(keys: Keys) -> tuple[Activation, bool]:
+    """The activation, and whether it is gated: `feed_forward_proj` says both, and newer files also have a key for each.
+
+    Where they differ, the published code takes the separate keys.
+    """
+    named = keys.text("feed_forward_proj")
+    first, _, last = named.partition("-")
+    if last and first != "gated":
+        raise ValueError(
+            f"{keys.where}: feed_forward_proj must be an activation or gated-activation, not {shown(named)}"
+        )
+    word = "gelu_new" if named == "gated-gelu" else last or first
+    word = keys.text("dense_act_fn") if "dense_act_fn" in keys.plain else word
+    gated = keys.flag("is_gated_act") if "is_gated_act" in keys.plain else bool(last)
+    if word not in ACTIVATIONS:
+        raise ValueError(f"{keys.where}: the activation {shown(word)} is not known; known are {', '.join(ACTIVATIONS)}")
+    return ACTIVATIONS[word], gated
+
+
+def _shrinks(keys: Keys) -> bool:
+    """Whether states are divided by √dim before the table: T5 1.0 does, T5 1.1 and mT5 do not.
+
+    Files from before `scale_decoder_outputs` mark version 1.1 by tie_word_embeddings = false, and newer ones always say
+    true there, whether or not lm_head is a separate table.
+    """
+    keys.ignore("tie_word_embeddings", "scale_decoder_outputs")
+    if keys.model_type == "mt5":
+        return False
+    if "scale_decoder_outputs" in keys.plain:
+        return keys.flag("scale_decoder_outputs")
+    return keys.plain.get("tie_word_embeddings") is not False
+
+
 def write_config(config: ModelConfig) -> dict[str, Any]:
-    """To a config.json that opens there."""
-    spelt = {ours: theirs for theirs, ours in PROJECTIONS.items()}
+    """To a config.json that the library opens."""
     return {
         "model_type": "t5",
         "vocab_size": config.vocab_size,
@@ -79,7 +116,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
         "relative_attention_num_buckets": config.position.buckets,
         "relative_attention_max_distance": config.position.max_distance,
         "layer_norm_epsilon": config.norm.eps,
-        "feed_forward_proj": spelt[config.activation, config.gated],
+        "feed_forward_proj": PROJECTIONS[config.activation, config.gated],
         "dropout_rate": config.dropout.residual,
         "tie_word_embeddings": config.head.shrink,
         "is_encoder_decoder": True,
@@ -87,7 +124,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
 
 
 def names(config: ModelConfig) -> RenamingTable:
-    """Ours and theirs. The bias of positions is layer 0's, for all layers."""
+    """Our names and theirs. All layers share the position bias of layer 0."""
     rules = pairs({"encoder.front.embed": "shared", "head.table": "lm_head.weight"})
     for stack, last in (("encoder", 1), ("decoder", 2)):
         dense = f"layer.{last}.DenseReluDense"

@@ -1,7 +1,7 @@
-"""Transformer-XL (Dai et al., 2019), as the published code called it before it left the library.
+"""Transformer-XL (Dai et al., 2019), with the names of the published code, which has since left the library.
 
 The model of the paper's WikiText-103 folder divides its vocabulary by frequency (cutoffs, adaptive softmax), which no
-model here does; such a folder is refused by name.
+model here does; such a folder is refused.
 """
 
 from typing import Any
@@ -53,7 +53,7 @@ def read_config(keys: Keys) -> ModelConfig:
     keys.must("tie_weight", True)
     keys.ignore("mem_len", "ext_len", "tgt_len", "adaptive", "sample_softmax", "tie_projs", "proj_share_all_but_first")
     keys.ignore("init", "init_range", "proj_init_std", "n_token", "is_encoder_decoder", "is_decoder")
-    dim, drop = keys.size("d_model"), keys.rate("dropout", 0.1)
+    dim, drop = keys.size("d_model"), keys.rate("dropout")
     keys.must("d_embed", dim)
     config = transformer_xl(
         vocab_size=keys.size("vocab_size"),
@@ -61,11 +61,11 @@ def read_config(keys: Keys) -> ModelConfig:
         hidden_dim=keys.size("d_inner"),
         layers=keys.layers("n_layer"),
         attention=AttentionConfig(heads=keys.size("n_head"), head_dim=keys.size("d_head"), bias=False),
-        norm=NormConfig(eps=keys.number("layer_norm_epsilon", 1e-5)),
-        dropout=DropoutConfig(embedding=drop, residual=drop, activation=drop, attention=keys.rate("dropatt", 0.0)),
+        norm=NormConfig(eps=keys.not_negative("layer_norm_epsilon")),
+        dropout=DropoutConfig(embedding=drop, residual=drop, activation=drop, attention=keys.rate("dropatt")),
         embedding=EmbeddingConfig(scale=True, tie="all"),
         head=HeadConfig(bias=True),
-        init_std=keys.number("init_std", 0.02),
+        init_std=keys.not_negative("init_std"),
     )
     keys.finish()
     return config
@@ -89,6 +89,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
         "pre_lnorm": False,
         "clamp_len": -1,
         "attn_type": 0,
+        "same_length": False,
         "dropout": config.dropout.residual,
         "dropatt": config.dropout.attention,
         "layer_norm_epsilon": config.norm.eps,
@@ -97,7 +98,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
 
 
 def names(config: ModelConfig) -> RenamingTable:
-    """Ours and theirs."""
+    """Our names and theirs."""
     words = f"{PREFIX}word_emb.emb_layers.0.weight"
     return RenamingTable(
         [

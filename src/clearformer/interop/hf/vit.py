@@ -1,4 +1,4 @@
-"""ViT (Dosovitskiy et al., 2021): pictures cut into patches, read by a pre-norm encoder."""
+"""ViT (Dosovitskiy et al., 2021): pictures divided into patches, read by a pre-norm encoder."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def read_config(keys: Keys) -> ModelConfig:
     keys.must("qkv_bias", True)
     keys.must("pooler_act", "tanh")
     keys.ignore("encoder_stride", "chunk_size_feed_forward", "is_encoder_decoder")
-    dim, drop = keys.size("hidden_size"), keys.rate("hidden_dropout_prob", 0.0)
+    dim, drop = keys.size("hidden_size"), keys.rate("hidden_dropout_prob")
     keys.must("pooler_output_size", dim)
     picture, patch = keys.size("image_size"), keys.size("patch_size")
     config = vit(
@@ -46,15 +46,13 @@ def read_config(keys: Keys) -> ModelConfig:
         hidden_dim=keys.size("intermediate_size"),
         layers=keys.layers("num_hidden_layers"),
         heads=keys.size("num_attention_heads"),
-        norm=NormConfig(place="pre", eps=keys.number("layer_norm_eps", 1e-12)),
-        activation=keys.choice("hidden_act", ACTIVATIONS, "gelu"),
-        dropout=DropoutConfig(embedding=drop, residual=drop, attention=keys.rate("attention_probs_dropout_prob", 0.0)),
-        front=FrontConfig(
-            kind="patches", picture=picture, patch=patch, channels=keys.optional_size("num_channels", 3) or 3
-        ),
+        norm=NormConfig(place="pre", eps=keys.not_negative("layer_norm_eps")),
+        activation=keys.choice("hidden_act", ACTIVATIONS),
+        dropout=DropoutConfig(embedding=drop, residual=drop, attention=keys.rate("attention_probs_dropout_prob")),
+        front=FrontConfig(kind="patches", picture=picture, patch=patch, channels=keys.size("num_channels")),
         embedding=EmbeddingConfig(),
         head=_head(keys),
-        init_std=keys.number("initializer_range", 0.02),
+        init_std=keys.not_negative("initializer_range"),
     )
     if picture % patch:
         raise ValueError(f"{keys.where}: pictures of {picture}×{picture} do not divide into patches of {patch}×{patch}")
@@ -63,7 +61,7 @@ def read_config(keys: Keys) -> ModelConfig:
 
 
 def write_config(config: ModelConfig) -> dict[str, Any]:
-    """To a config.json that opens there."""
+    """To a config.json that the library opens."""
     spelt = {ours: theirs for theirs, ours in reversed(ACTIVATIONS.items())}
     return {
         "model_type": "vit",
@@ -86,7 +84,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
 
 
 def names(config: ModelConfig) -> RenamingTable:
-    """Ours and theirs."""
+    """Our names and theirs."""
     front, dim = config.front, config.dim
     kernel = (dim, front.channels, front.patch, front.patch)
     places = (1, (front.picture // front.patch) ** 2 + 1, dim)
@@ -100,7 +98,7 @@ def names(config: ModelConfig) -> RenamingTable:
         Rule("head.pooler", "pooler.dense"),
     ]
     prefix = "" if config.head.kind == "states" else PREFIX
-    unused = {} if config.head.pooler else {"*pooler.dense.*": "a summary of the picture that this head does not use"}
+    unused = {} if config.head.pooler else {"*pooler.dense.*": "a pooler that this head does not use"}
     return RenamingTable([*prefixed(prefix, body), Rule("head.classify", "classifier")], aside=unused)
 
 

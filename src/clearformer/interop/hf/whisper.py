@@ -15,7 +15,7 @@ from clearformer.model.families import whisper
 from clearformer.model.positions import Tensor2TensorSinusoidal
 
 MODEL_TYPES = ("whisper",)
-SOURCE_POSITIONS = 1500  # thirty seconds; the waves have no limit of their own
+SOURCE_POSITIONS = 1500  # thirty seconds; sinusoidal positions have no limit themselves
 
 
 def read_config(keys: Keys) -> ModelConfig:
@@ -25,39 +25,41 @@ def read_config(keys: Keys) -> ModelConfig:
     keys.must("is_encoder_decoder", True)
     keys.must("scale_embedding", False)
     keys.must("use_weighted_layer_sum", False)
-    keys.must("max_source_positions", keys.optional_size("max_source_positions", SOURCE_POSITIONS))
-    keys.ignore("encoder_layerdrop", "decoder_layerdrop", "num_hidden_layers", "chunk_size_feed_forward")
+    keys.padding()
+    keys.ignore("encoder_layerdrop", "decoder_layerdrop", "chunk_size_feed_forward")
     keys.ignore("classifier_proj_size", "median_filter_width", "apply_spec_augment", "alignment_heads", "lang_ids")
     keys.ignore(*(f"mask_{kind}_{what}" for kind in ("time", "feature") for what in ("prob", "length", "min_masks")))
-    heads, wide = keys.size("encoder_attention_heads"), keys.size("encoder_ffn_dim")
+    dim, wide = keys.size("d_model", "hidden_size"), keys.size("encoder_ffn_dim")
+    heads = keys.size("encoder_attention_heads", "num_attention_heads", "num_key_value_heads")
+    keys.shape("encoder.embed_positions.weight", keys.size("max_source_positions"), dim)
     keys.must("decoder_attention_heads", heads)
     keys.must("decoder_ffn_dim", wide)
-    drop = keys.rate("dropout", 0.0)
+    drop = keys.rate("dropout")
     config = whisper(
         vocab_size=keys.size("vocab_size"),
-        dim=keys.size("d_model"),
+        dim=dim,
         hidden_dim=wide,
-        layers=keys.layers("encoder_layers"),
+        layers=keys.layers("encoder_layers", "num_hidden_layers"),
         decoder_layers=keys.layers("decoder_layers"),
         max_len=keys.size("max_target_positions"),
         attention=AttentionConfig(heads=heads, key_bias=False),
-        activation=keys.choice("activation_function", ACTIVATIONS, "gelu"),
+        activation=keys.choice("activation_function", ACTIVATIONS),
         dropout=DropoutConfig(
             embedding=drop,
             residual=drop,
-            attention=keys.rate("attention_dropout", 0.0),
-            activation=keys.rate("activation_dropout", 0.0),
+            attention=keys.rate("attention_dropout"),
+            activation=keys.rate("activation_dropout"),
         ),
         front=FrontConfig(kind="sound", mels=keys.size("num_mel_bins")),
         embedding=EmbeddingConfig(tie="output"),
-        init_std=keys.number("init_std", 0.02),
+        init_std=keys.not_negative("init_std"),
     )
     keys.finish()
     return config
 
 
 def write_config(config: ModelConfig) -> dict[str, Any]:
-    """To a config.json that opens there."""
+    """To a config.json that the library opens."""
     heads = config.attention.heads
     return {
         "model_type": "whisper",
@@ -82,7 +84,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
 
 
 def names(config: ModelConfig) -> RenamingTable:
-    """Ours and theirs."""
+    """Our names and theirs."""
     ends = pairs(
         {
             "encoder.front.narrow": f"{PREFIX}encoder.conv1",
@@ -91,11 +93,13 @@ def names(config: ModelConfig) -> RenamingTable:
             "decoder.front.position.table": f"{PREFIX}decoder.embed_positions",
         }
     )
+    waves = f"{PREFIX}encoder.embed_positions.weight"
     norms = [Rule(f"{stack}.norm", f"{PREFIX}{stack}.layer_norm") for stack in STACKS]
     return RenamingTable(
         [*ends, *norms, *stacks(PREFIX, "pre")],
         copies={"proj_out.weight": f"{PREFIX}decoder.embed_tokens.weight"},
-        fixed={f"{PREFIX}encoder.embed_positions.weight": _waves},
+        fixed={waves: _waves},
+        made={waves: (SOURCE_POSITIONS, config.dim)},
     )
 
 

@@ -1,4 +1,4 @@
-"""Autoencoders: squeeze an input into a few numbers, and say it again from these alone.
+"""Autoencoders: compress an input to a few numbers and reconstruct it from these alone.
 
 Two variants with one interface (`encode`, `decode`, `forward`, `loss`): real numbers, judged by the mean squared error,
 and tokens, judged by cross-entropy. B batch, T length, D model width, Z bottleneck, V vocabulary.
@@ -58,7 +58,7 @@ class VectorAutoencoder(nn.Module):
         return output
 
     def forward(self, x: Tensor) -> Tensor:
-        """What is left of x after the bottleneck."""
+        """The reconstruction of x."""
         return self.decode(self.encode(x))
 
     def loss(self, x: Tensor) -> Tensor:
@@ -76,7 +76,7 @@ def _projections(widths: Sequence[int]) -> nn.ModuleList:
 
 
 class CodeFrontend(nn.Module):
-    """The input of a decoder that is given a code and no tokens: the code at every place, and the place."""
+    """The input of a decoder that is given a code and no tokens: the code plus the position, at every position."""
 
     def __init__(self, bottleneck: int, dim: int, position: NoPosition, dropout: float = 0.0) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class CodeFrontend(nn.Module):
         place = self.position.embed(positions)
         if place is None:
             raise ValueError(
-                "only an embedded position tells the places of a code apart; choose sinusoidal or learned ones"
+                "the positions of a code differ only by an embedded position; choose sinusoidal or learned ones"
             )
         x = self.dropout(self.widen(code)[:, None] + place.to(code.dtype))
         note(self, "output", x)
@@ -99,8 +99,8 @@ class SequenceAutoencoder(nn.Module):
     """A token sequence through a bottleneck and back: the encoder's states are averaged and projected to one code.
 
     The decoder sees the code and nothing else. It is not shown the tokens before (as in Dai and Le, 2015): with them it
-    could guess much of a text without the code. It looks back only, so that a place's answer does not depend on how
-    many places are asked for.
+    could guess much of a text without the code. It looks back only, so that the output at one position does not depend
+    on how many positions are asked for.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class SequenceAutoencoder(nn.Module):
         return code
 
     def decode(self, code: Tensor, length: int | None = None) -> Tensor:
-        """code: B Z; length: how many tokens to say, the most that the model can if not given. Returns logits B T V."""
+        """code: B Z; length: how many tokens to reconstruct, max_len if not given. Returns logits B T V."""
         places = torch.arange(self.max_len if length is None else length, device=code.device)[None]
         logits: Tensor = self.head(self.decoder(code, positions=places))
         note(self, "logits", logits)

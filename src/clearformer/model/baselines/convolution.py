@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from clearformer.model import masks
 from clearformer.model.attention import attend, attend_fused, merge, split
 from clearformer.model.attention_context import Memory, position_ids
-from clearformer.model.cache import Places
+from clearformer.model.cache import Places, join_rows
 from clearformer.model.dropout import Dropout
 from clearformer.model.trace import note, notes_of
 
@@ -44,12 +44,12 @@ class GatedConvolution(nn.Module):
 
 
 class ConvolutionalEncoderLayer(nn.Module):
-    """A gated convolution that looks to both sides, in its residual."""
+    """A gated convolution that sees both sides, in its residual."""
 
     def __init__(self, dim: int, *, kernel: int, dropout: float = 0.0) -> None:
         super().__init__()
         if kernel % 2 == 0:
-            raise ValueError(f"an encoder looks equally far to both sides, so the kernel must be odd, not {kernel}")
+            raise ValueError(f"an encoder sees equally far to both sides, so the kernel must be odd, not {kernel}")
         self.gated, self.side = GatedConvolution(dim, kernel, dropout), kernel // 2
 
     def forward(self, x: Tensor, keep: Tensor | None) -> Tensor:
@@ -62,8 +62,8 @@ class ConvolutionalEncoderLayer(nn.Module):
 
 
 class ConvolutionalEncoder(nn.Module):
-    """A front end and gated convolutions. The memory holds two vectors a token, side by side: what it is found by (the
-    output), and what is found (output and embedding together, so that the word itself is not lost)."""
+    """A front end and gated convolutions. The memory holds two vectors per token, side by side: the key (the
+    output) and the value (output and embedding together, so that the word itself is not lost)."""
 
     def __init__(self, front: nn.Module, layers: Sequence[ConvolutionalEncoderLayer]) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ class ConvolutionalEncoder(nn.Module):
 
 
 class ProjectedSource(NamedTuple):
-    """The memory as the attention of every layer wants it. keys, values: B S D; mask: B 1 1 S; size: √tokens, B 1 1."""
+    """The memory as every layer's attention uses it. keys, values: B S D; mask: B 1 1 S; size: √tokens, B 1 1."""
 
     keys: Tensor
     values: Tensor
@@ -132,8 +132,8 @@ class HopAttention(nn.Module):
 class Lineup:
     """The order in which a causal convolution takes its inputs: padding, what went before, then the new real tokens.
 
-    So padding, wherever it stands, is never in a real token's sight and never pushes anything out of the past. One
-    lineup serves all layers of a call. keep: B T of the new tokens, None = all real.
+    So no real token sees padding, wherever it stands, and padding never pushes anything out of the past. All layers
+    of a call share one lineup. keep: B T of the new tokens, None = all real.
     """
 
     def __init__(self, keep: Tensor | None, reach: int) -> None:
@@ -143,7 +143,7 @@ class Lineup:
         if keep is not None:
             rank = F.pad(keep.long() * 2, (reach, 0), value=1)  # 0 padding, 1 past, 2 new
             self.order = rank.argsort(dim=1, stable=True)[..., None]  # B (R + T) 1
-            # Where each new token went, counted in outputs; padding takes anybody's, nobody looks at it.
+            # Where each new token went, counted in outputs; padding may take any output, since it is never read.
             self.place = (self.order.argsort(dim=1)[:, reach:] - reach).clamp(min=0)  # B T 1
 
     def arrange(self, past: Tensor, x: Tensor) -> Tensor:
@@ -178,18 +178,25 @@ class ConvolutionalDecoderLayer(nn.Module):
 
 
 class ConvolutionCache(Places):
-    """What a decoder needs of earlier steps: the last few inputs of each layer."""
+    """What a decoder needs from earlier steps: the last few inputs of each layer."""
 
     def __init__(self, layers: int) -> None:
         super().__init__()
         self.past: list[Tensor | None] = [None] * layers  # B R D each
 
     def select(self, rows: Tensor) -> "ConvolutionCache":
-        """The same cache with its batch rows chosen anew: beams reordered, finished rows dropped, or tiled."""
+        """The same cache with its batch rows selected: beams reordered, finished rows dropped, or repeated."""
         chosen = ConvolutionCache(0)
         chosen.choose(self, rows)
         chosen.past = [None if past is None else past.index_select(0, rows) for past in self.past]
         return chosen
+
+    def join(self, other: "ConvolutionCache", rows: tuple[int, int]) -> "ConvolutionCache":
+        """The rows of both. rows: how many each has; what lies before a first token is zeros."""
+        both = ConvolutionCache(0)
+        both.unite(self, other, rows)
+        both.past = [join_rows(*pasts, rows) for pasts in zip(self.past, other.past, strict=True)]
+        return both
 
 
 class ConvolutionalDecoder(nn.Module):
@@ -221,5 +228,5 @@ class ConvolutionalDecoder(nn.Module):
         return output
 
     def start_cache(self, room: int = 64) -> ConvolutionCache:
-        """An empty cache for `forward`; it holds a few inputs, so `room` is for callers that serve any decoder."""
+        """An empty cache for `forward`; it holds a few inputs and ignores `room`, which other decoders need."""
         return ConvolutionCache(len(self.layers))

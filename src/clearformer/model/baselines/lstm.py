@@ -1,4 +1,4 @@
-"""The long short-term memory, twice: written gate by gate, and through PyTorch's kernel, equal to 1e-6.
+"""The long short-term memory (LSTM) twice: written out gate by gate, and with PyTorch's kernel, equal to 1e-6.
 
 Both run on the parameters of one `torch.nn.LSTM`, for any number of layers, in one direction or both, with padding
 wherever it stands.
@@ -31,7 +31,7 @@ class LstmState(NamedTuple):
         return LstmState(torch.where(rows, self.hidden, before.hidden), torch.where(rows, self.cell, before.cell))
 
     def select(self, rows: Tensor) -> "LstmState":
-        """The same state with its batch rows chosen anew."""
+        """The same state with other batch rows: `rows[i]` becomes row i."""
         return LstmState(self.hidden.index_select(1, rows), self.cell.index_select(1, rows))
 
 
@@ -41,7 +41,7 @@ def unroll(
     """Read a sequence step by step, layer by layer (Hochreiter and Schmidhuber, 1997; Gers et al., 2000).
 
     x: B T D; keep: B T, True = real. At padding, wherever it stands, the state waits and the output is zeros. Returns
-    the top layer's outputs, B T D a direction side by side, and the last state.
+    the top layer's outputs, B T D per direction, side by side, and the last state.
     """
     first = _zeros(lstm, x) if state is None else state
     last: list[tuple[Tensor, Tensor]] = []
@@ -96,7 +96,7 @@ def step(
 ) -> Gates:
     """Forget some of the cell, add something new, show some of the result. x, hidden, cell: B D.
 
-    The weights hold the four gates one below the other in PyTorch's order: input, forget, candidate, output.
+    The weights hold the four gates stacked in PyTorch's order: input, forget, candidate, output.
     """
     seen = F.linear(x, weight_ih, bias_ih) + F.linear(hidden, weight_hh, bias_hh)  # B 4D
     input_seen, forget_seen, candidate_seen, output_seen = seen.chunk(4, dim=-1)
@@ -114,8 +114,8 @@ def unroll_fused(
     if keep is None:
         output, last = lstm(x, first)
         return output, LstmState(*last)
-    order = (~keep).long().argsort(dim=1, stable=True)  # B T: real tokens first, as packing wants them
-    lengths = keep.sum(dim=1).clamp(min=1)  # nor does it take an empty row: let it read something and forget it again
+    order = (~keep).long().argsort(dim=1, stable=True)  # B T: real tokens first, as packing requires
+    lengths = keep.sum(dim=1).clamp(min=1)  # an empty row cannot be packed: let it read one token, undone below
     sorted_x = x.take_along_dim(order[..., None], dim=1)
     packed = pack_padded_sequence(sorted_x, lengths.cpu(), batch_first=True, enforce_sorted=False)
     packed, last = lstm(packed, first)
@@ -127,7 +127,7 @@ def unroll_fused(
 def recur(
     lstm: nn.LSTM, x: Tensor, state: LstmState | None = None, *, keep: Tensor | None = None, notes: Notes | None = None
 ) -> tuple[Tensor, LstmState]:
-    """Read the fast way, or, while somebody looks, the readable one, which has gates to show."""
+    """Read with the kernel, or, during a trace, gate by gate, so that there are gates to record."""
     if notes is None:
         return unroll_fused(lstm, x, state, keep=keep)
     return unroll(lstm, x, state, keep=keep, notes=notes)

@@ -12,7 +12,7 @@ from clearformer.model import masks
 from clearformer.model.attention import Additive, merge, split
 from clearformer.model.attention_context import Memory, position_ids
 from clearformer.model.baselines.lstm import LstmState, Notes, recur
-from clearformer.model.cache import FixedCache, Places
+from clearformer.model.cache import FixedCache, Places, join_rows
 from clearformer.model.dropout import Dropout
 from clearformer.model.frontends import Embedded
 from clearformer.model.trace import note, notes_of
@@ -26,7 +26,7 @@ class RecurrentEncoder(nn.Module):
         if dim % 2:
             raise ValueError(f"each reading direction takes half of the width, so it must be even, not {dim}")
         self.front = front
-        between = dropout if layers > 1 else 0.0  # PyTorch drops between layers, and complains where there is one
+        between = dropout if layers > 1 else 0.0  # PyTorch drops between layers, and warns where there is only one
         self.lstm = nn.LSTM(dim, dim // 2, layers, batch_first=True, bidirectional=True, dropout=between)
 
     def forward(self, inputs: Tensor, *, keep: Tensor | None = None) -> Memory:
@@ -38,7 +38,7 @@ class RecurrentEncoder(nn.Module):
 
 
 class Bridge(nn.Module):
-    """From what the encoder knew in the end to the state that the decoder begins with.
+    """From the encoder's last states to the state that the decoder starts from.
 
     Each direction's last step has read everything. Sutskever et al. (2014) hand over the state of every layer; here
     the two directions have to become one, so their last outputs are projected into a cell for each decoder layer, and
@@ -67,25 +67,56 @@ class Bridge(nn.Module):
 
 
 class RecurrentCache(Places):
-    """What a decoder knows between steps: it does not grow."""
+    """A decoder's state between steps; it does not grow."""
 
     def __init__(self) -> None:
         super().__init__()
         self.state: LstmState | None = None
-        self.fed: Tensor | None = None  # B D: what was made of the last step, input of the next
+        self.begun: Tensor | None = None  # B: which rows have a state; None = all, if there is one
+        self.fed: Tensor | None = None  # B D: the last step's output, fed to the next step
         self.cross_attn = FixedCache()
 
     def select(self, rows: Tensor) -> "RecurrentCache":
-        """The same cache with its batch rows chosen anew: beams reordered, finished rows dropped, or tiled."""
+        """The same cache with its batch rows selected: beams reordered, finished rows dropped, or repeated."""
         chosen = RecurrentCache()
         chosen.choose(self, rows)
         chosen.state = None if self.state is None else self.state.select(rows)
+        chosen.begun = None if self.begun is None else self.begun.index_select(0, rows)
         chosen.fed = None if self.fed is None else self.fed.index_select(0, rows)
         chosen.cross_attn = self.cross_attn.select(rows)
         return chosen
 
+    def join(self, other: "RecurrentCache", rows: tuple[int, int]) -> "RecurrentCache":
+        """The rows of both. rows: how many each has."""
+        both = RecurrentCache()
+        both.unite(self, other, rows)
+        mine, theirs = ((None, None) if part.state is None else part.state for part in (self, other))
+        hidden, cell = (join_rows(*parts, rows, dim=1) for parts in zip(mine, theirs, strict=True))
+        if hidden is not None and cell is not None:
+            both.state = LstmState(hidden, cell)
+            both.begun = torch.cat((self._begun(rows[0], cell.device), other._begun(rows[1], cell.device)))
+        both.fed = join_rows(self.fed, other.fed, rows)
+        both.cross_attn = self.cross_attn.join(other.cross_attn)
+        return both
+
+    def _begun(self, count: int, device: torch.device) -> Tensor:
+        if self.begun is not None:
+            return self.begun
+        return torch.full((count,), self.state is not None, device=device)
+
+    def begin(self, bridge: "Bridge", memory: Memory) -> LstmState:
+        """The state before the next step; rows without one start from the encoder's last states."""
+        if self.state is not None and self.begun is None:
+            return self.state
+        first: LstmState = bridge(memory)
+        return first if self.state is None or self.begun is None else self.state.where(self.begun, first)
+
+    def store(self, state: LstmState, fed: Tensor | None = None) -> None:
+        """Store the state after a step; every row has begun now."""
+        self.state, self.begun, self.fed = state, None, fed
+
     def embed(self, front: nn.Module, tokens: Tensor, keep: Tensor | None) -> Embedded:
-        """Look up new tokens, counted on from those before."""
+        """Look up new tokens; their positions continue those before."""
         positions = position_ids(tokens.shape, keep, self.next_position(), device=tokens.device)
         embedded: Embedded = front(tokens, keep, positions)
         self.place(positions, keep)
@@ -93,7 +124,7 @@ class RecurrentCache(Places):
 
 
 class PlainDecoder(nn.Module):
-    """An LSTM that knows of the source only the state it begins with (Sutskever et al., 2014)."""
+    """An LSTM that knows the source only through the state it starts from (Sutskever et al., 2014)."""
 
     def __init__(self, front: nn.Module, dim: int, *, layers: int, dropout: float = 0.0) -> None:
         super().__init__()
@@ -107,14 +138,15 @@ class PlainDecoder(nn.Module):
         """tokens: B T. With a cache only the new tokens are given. Returns states B T D."""
         cache = RecurrentCache() if cache is None else cache
         x, keep, _ = cache.embed(self.front, tokens, keep)
-        state = self.bridge(memory) if cache.state is None else cache.state
-        x, cache.state = recur(self.lstm, x, state, keep=keep, notes=notes_of(self.lstm))
+        state = cache.begin(self.bridge, memory)
+        x, state = recur(self.lstm, x, state, keep=keep, notes=notes_of(self.lstm))
+        cache.store(state)
         output: Tensor = self.dropout(x)
         note(self, "output", output)
         return output
 
     def start_cache(self, room: int = 64) -> RecurrentCache:
-        """An empty cache for `forward`; it does not grow, so `room` is for callers that serve any decoder."""
+        """An empty cache for `forward`; it does not grow and ignores `room`, which other decoders need."""
         return RecurrentCache()
 
 
@@ -142,11 +174,11 @@ class AdditiveAttention(nn.Module):
 
 
 class AttentiveDecoder(nn.Module):
-    """An LSTM that looks at the source after each step and takes what it found along to the next.
+    """An LSTM that attends to the source after each step and feeds the result to the next step.
 
-    The scorer is Bahdanau's; the place is Luong's (Luong et al., 2015, section 3): the top state asks, question and
-    answer are combined, and the result both predicts the next token and is fed to the next step (input feeding), so
-    that the decoder knows where it looked before. Therefore even training goes step by step.
+    The scorer is Bahdanau's; the place is Luong's (Luong et al., 2015, section 3): the top state is the query, it
+    is combined with what attention found, and the result both predicts the next token and is fed to the next step
+    (input feeding), so that the decoder knows where it looked before. Therefore even training runs step by step.
     """
 
     def __init__(
@@ -165,7 +197,7 @@ class AttentiveDecoder(nn.Module):
         """tokens: B T. With a cache only the new tokens are given. Returns states B T D."""
         cache = RecurrentCache() if cache is None else cache
         x, keep, _ = cache.embed(self.front, tokens, keep)
-        state: LstmState = self.bridge(memory) if cache.state is None else cache.state
+        state = cache.begin(self.bridge, memory)
         fed = torch.zeros_like(x[:, 0]) if cache.fed is None else cache.fed
         k, v = cache.cross_attn.extend(lambda: self.cross_attn.project(memory.states))
         mask = None if memory.keep is None else masks.padding(memory.keep)
@@ -180,7 +212,7 @@ class AttentiveDecoder(nn.Module):
                 state, fed = new, combined
             else:
                 state, fed = new.where(keep[:, t], state), torch.where(keep[:, t, None], combined, fed)
-        cache.state, cache.fed = state, fed
+        cache.store(state, fed)
         for frames in (gates, looks):
             if frames is not None:
                 frames.hand_over()
@@ -189,12 +221,12 @@ class AttentiveDecoder(nn.Module):
         return output
 
     def start_cache(self, room: int = 64) -> RecurrentCache:
-        """An empty cache for `forward`; it does not grow, so `room` is for callers that serve any decoder."""
+        """An empty cache for `forward`; it does not grow and ignores `room`, which other decoders need."""
         return RecurrentCache()
 
 
 class Frames:
-    """The notes of single steps, handed over as one note for the whole sequence."""
+    """Values noted at single steps, passed on as one value for the whole sequence."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
@@ -202,7 +234,7 @@ class Frames:
 
     @classmethod
     def of(cls, module: nn.Module) -> "Frames | None":
-        """Frames in a module's name, or None while nobody looks."""
+        """Frames for a module, or None when no trace is running."""
         notes = notes_of(module)
         return None if notes is None else cls(notes)
 

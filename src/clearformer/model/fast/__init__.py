@@ -1,1 +1,1 @@
-"""The same mathematics written out for speed; every file here has a readable twin and a test that they agree."""
+"""The same mathematics written for speed; every file here has a readable counterpart and a test that they agree."""

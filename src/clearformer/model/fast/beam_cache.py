@@ -1,11 +1,11 @@
-"""What the written-out decoder (`swift_decoder.py`) remembers between steps: keys and values that never move.
+"""The fast decoder's state between steps: keys and values that are never copied.
 
-The hypotheses of a sentence share its source, and most of their past. A *lane* holds what they share: the projected
+The hypotheses of a sentence share its source and most of their past. A *group* holds what they share: the projected
 source once, and every key and value that any of them ever wrote, in the order of writing. A row (one hypothesis) sees
-of its lane only the slots of its own ancestors. Reordering a beam thus chooses rows of a small table of who sees what;
-no key is copied. Only when a sentence leaves do others move, and then only those that take an empty place.
+only the slots of its own ancestors in its group. So reordering a beam selects rows of a small table of who sees what;
+no key is copied. Only when a sentence leaves are others moved, and then only those that fill an empty place.
 
-N lanes, W rows of each lane, R = N · W rows, L slots written so far, S source slots, H heads, K head width.
+N groups, W rows of each group, R = N · W rows, L slots written so far, S source slots, H heads, K head width.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from torch import Tensor
 
 @dataclass
 class BeamCache:
-    """The state of a search over N lanes with W rows each; row r belongs to lane r // W."""
+    """The state of a search over N groups with W rows each; row r belongs to group r // W."""
 
     source: Tensor  # layers 2 N H S K, keys and values of the sources
     source_bias: Tensor  # N 1 1 S, zero where the source is real, the lowest number elsewhere
@@ -45,37 +45,43 @@ class BeamCache:
         bias = None if self.bias is None else self.bias.view(self.count, 1, self.width, self.length)
         return kept[:, :, :, :, start : self.length], keys, values, bias
 
-    @torch.inference_mode()  # searches choose rows outside the steps that made these tensors
+    @torch.inference_mode()  # searches select rows outside the steps that made these tensors
     def select(self, rows: Tensor) -> "BeamCache":
-        """These rows, in this order. Those that stand together and come from one lane share one again."""
-        lanes, widths = torch.unique_consecutive(rows // self.width, return_counts=True)
+        """These rows, in this order. Neighbours from one group share a group again."""
+        groups, widths = torch.unique_consecutive(rows // self.width, return_counts=True)
         wide = int(widths[0]) if len(rows) else 1
-        if bool((widths != wide).any()):  # no common width: to each row a lane of its own
-            lanes, wide = rows // self.width, 1
+        if bool((widths != wide).any()):  # no common width: each row gets its own group
+            groups, wide = rows // self.width, 1
         if self.bias is not None:
             self.bias = self.bias.index_select(0, rows)
         elif wide > 1:
             self.bias = self.kept.new_zeros(len(rows), self.length)
-        self._move(lanes)
-        self.count, self.width = len(lanes), wide
+        self._move(groups)
+        self.count, self.width = len(groups), wide
         return self
 
-    def _move(self, lanes: Tensor) -> None:
-        """Put lane `lanes[i]` at place i. Where the last lanes fill empty places, only they are copied."""
-        places = torch.arange(len(lanes), device=lanes.device)
-        moved = (lanes != places).nonzero().squeeze(1)
+    def join(self, other: "BeamCache") -> "BeamCache":
+        """Refused: all rows of this cache are at the same position, and its layout depends on that."""
+        raise ValueError(
+            "the fast decoder's rows all take the same step, so no row can join later; use Seq2SeqStepper for that"
+        )
+
+    def _move(self, groups: Tensor) -> None:
+        """Put group `groups[i]` at index i. Where the last groups fill empty places, only they are copied."""
+        places = torch.arange(len(groups), device=groups.device)
+        moved = (groups != places).nonzero().squeeze(1)
         if not len(moved):
             return
-        taken = lanes[moved]
-        if bool((taken >= len(lanes)).all()):  # nothing that is read here is written here
+        taken = groups[moved]
+        if bool((taken >= len(groups)).all()):  # no source of a copy is also a target
             self.source[:, :, moved] = self.source[:, :, taken]
             self.source_bias[moved] = self.source_bias[taken]
             self.kept[:, :, moved, :, : self.length] = self.kept[:, :, taken, :, : self.length]
             return
-        self.source, self.source_bias = self.source.index_select(2, lanes), self.source_bias.index_select(0, lanes)
+        self.source, self.source_bias = self.source.index_select(2, groups), self.source_bias.index_select(0, groups)
         old, used = self.kept, self.length
-        self.kept = _room_like(old, len(lanes), old.size(4))
-        self.kept[..., :used, :] = old[..., :used, :].index_select(2, lanes)
+        self.kept = _room_like(old, len(groups), old.size(4))
+        self.kept[..., :used, :] = old[..., :used, :].index_select(2, groups)
 
     def _widen(self) -> None:
         old, used = self.kept, self.length - self.width

@@ -1,14 +1,14 @@
-"""A decoder's step written out, for speed: the numbers of `Decoder.forward` with a cache, in a fraction of the time.
+"""A decoder's step written for speed: the results of `Decoder.forward` with a cache, in a fraction of the time.
 
 A translation is dozens of small steps, and the readable path spends more of each on modules, masks and copied caches
-than on arithmetic. Here the weights of a built model are laid out once (queries, keys and values in one product, the
-scale of the scores inside the query's weights) and a step is a straight row of kernels. Whatever decides what a model
-*is* stands in `transformer.py` and `layers.py`; this file only follows, and a test holds every number against them.
+than on arithmetic. Here the weights of a built model are rearranged once (queries, keys and values in one product, the
+scale of the scores inside the query's weights), and a step is a plain sequence of kernels. `transformer.py` and
+`layers.py` define the model; this file follows them, and a test compares every number.
 
 `capture_decoder` knows absolute positions, plain heads and a plain feed-forward: the 2017 Transformer, Marian,
-BART and what is like them, pre- or post-norm. Of anything else it says None.
+BART and similar models, pre- or post-norm. For anything else it returns None.
 
-R rows, D model width, H heads, K head width, V vocabulary; lanes: see `lanes.py`.
+R rows, D model width, H heads, K head width, V vocabulary; groups: see `beam_cache.py`.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from clearformer.model.fast.beam_cache import BeamCache
 from clearformer.model.fast.packed import (
     Affine,
     Around,
-    SwiftFeedForward,
+    FastFeedForward,
     function,
     is_plain,
     join,
@@ -38,11 +38,11 @@ from clearformer.model.heads import LanguageModel
 from clearformer.model.layers import DecoderLayer, FeedForward
 from clearformer.model.transformer import Decoder, EncoderDecoder
 
-FIRST_ROOM = 64  # slots of a lane to begin with
+FIRST_ROOM = 64  # slots of a group at the start
 
 
 @dataclass(frozen=True)
-class SwiftLayer:
+class FastDecoderLayer:
     """One decoder layer as the step uses it."""
 
     around_self: Around
@@ -52,10 +52,10 @@ class SwiftLayer:
     cross_q: Affine
     cross_kv: Affine
     cross_out: Affine
-    ffn: SwiftFeedForward
+    ffn: FastFeedForward
 
     @classmethod
-    def of(cls, layer: DecoderLayer) -> "SwiftLayer":
+    def of(cls, layer: DecoderLayer) -> "FastDecoderLayer":
         own, cross = layer.self_attn, layer.cross_attn
         assert cross is not None
         assert layer.cross_attn_residual is not None
@@ -67,12 +67,12 @@ class SwiftLayer:
             cross_q=Affine.of(*queries(cross)),
             cross_kv=Affine(*join(part(cross.k_proj), part(cross.v_proj))),  # for all of the source at once
             cross_out=Affine.of(*part(cross.out_proj)),
-            ffn=SwiftFeedForward.of(layer.ffn, layer.ffn_residual, Affine.of),
+            ffn=FastFeedForward.of(layer.ffn, layer.ffn_residual, Affine.of),
         )
 
 
 class FastDecoder:
-    """The decoder of a captured model. It holds copies of some weights: `stale` says when they have changed."""
+    """The decoder of a captured model. It holds copies of some weights: `stale` tells when they have changed."""
 
     def __init__(self, model: EncoderDecoder) -> None:
         decoder = model.decoder
@@ -81,7 +81,7 @@ class FastDecoder:
         self._front: TokenFrontend = decoder.front  # type: ignore[assignment]
         self._weights = [*decoder.parameters(), *model.head.parameters()]
         self._marks = marks(self._weights)
-        self._layers = [SwiftLayer.of(layer) for layer in decoder.layers]  # type: ignore[arg-type]
+        self._layers = [FastDecoderLayer.of(layer) for layer in decoder.layers]  # type: ignore[arg-type]
         self._front_norm, self._norm = function(self._front.norm), function(decoder.norm)
         self._table = Affine.of(model.head.table.detach(), model.head.bias)  # type: ignore[arg-type, operator]
         self._to_table: Any = None if _plain_head(model.head) else model.head.projection
@@ -89,7 +89,7 @@ class FastDecoder:
         self._places: dict[int, Tensor | None] = {}  # what the position scheme adds at each step
 
     def stale(self) -> bool:
-        """Whether the model's weights are others, or have been written to, since they were captured."""
+        """Whether the model's weights were replaced or changed since they were captured."""
         return self._marks != marks(self._weights)
 
     def start(self, memory: Memory) -> BeamCache:
@@ -105,13 +105,13 @@ class FastDecoder:
         kept = projected.new_empty(layers, 2, count, heads, FIRST_ROOM, width)
         return BeamCache(source=projected, source_bias=bias, kept=kept, count=count)
 
-    def step(self, tokens: Tensor, lanes: BeamCache) -> Tensor:
+    def step(self, tokens: Tensor, cache: BeamCache) -> Tensor:
         """Feed one token to each of the R rows; returns their logits R V."""
-        rows, n, w = lanes.rows, lanes.count, lanes.width
-        x = self._embed(fill_block(tokens), lanes.step)
-        fresh, keys, values, bias = lanes.open()
-        source_keys, source_values = lanes.source[:, :, :n].flatten(2, 3).unbind(1)
-        source_bias = lanes.source_bias[:n]
+        rows, n, w = cache.rows, cache.count, cache.width
+        x = self._embed(fill_block(tokens), cache.step)
+        fresh, keys, values, bias = cache.open()
+        source_keys, source_values = cache.source[:, :, :n].flatten(2, 3).unbind(1)
+        source_bias = cache.source_bias[:n]
         gathered = x.new_zeros(x.size(0), self._heads * fresh.size(-1))  # the rows that fill a block stay zero
         into = gathered[:rows].view(n, w, self._heads, -1).transpose(1, 2)  # N H W K
         parts = zip(self._layers, fresh, keys, values, source_keys, source_values, strict=True)
@@ -140,7 +140,7 @@ class FastDecoder:
         return x if self._front_norm is None else self._front_norm(x)
 
     def _place(self, step: int, x: Tensor) -> Tensor | None:
-        """What the position scheme adds at this step, 1 D: worked out once, by whichever thread comes first."""
+        """What the position scheme adds at this step, 1 D: computed once, by the first thread that needs it."""
         if step not in self._places:
             place = self._front.position.embed(torch.tensor([step], device=x.device))
             self._places[step] = None if place is None else place.to(x.dtype)
@@ -152,7 +152,7 @@ class FastDecoder:
 
 
 def capture_decoder(model: nn.Module) -> FastDecoder | None:
-    """The decoder of this model written out, or None where only the readable path knows it."""
+    """The fast decoder of this model, or None where only the readable path supports it."""
     if not isinstance(model, EncoderDecoder) or not isinstance(model.decoder, Decoder):
         return None
     front, layers = model.decoder.front, list(model.decoder.layers)
@@ -171,7 +171,7 @@ def _known(layer: nn.Module) -> bool:
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, into: Tensor) -> None:
-    """`attend` for the rows of each lane at once. q: N H W K, scaled; k, v: N·H S K; bias: N 1 W S; into: N H W K."""
+    """`attend` for the rows of each group at once. q: N H W K, scaled; k, v: N·H S K; bias: N 1 W S; into: N H W K."""
     n, heads, w, _ = q.shape
     scores = torch.bmm(q.reshape(n * heads, w, -1), k.mT)
     if bias is not None:

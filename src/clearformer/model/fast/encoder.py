@@ -1,8 +1,8 @@
-"""An encoder written out, for speed: the numbers of `Encoder.forward`, without working on padding.
+"""An encoder written for speed: the results of `Encoder.forward`, without computing on padding.
 
-Sentences of a batch differ in length, and the readable path computes every layer for the padding, too. Only attention
-needs the rectangle; norms, projections and feed-forward work on every position alone and are given the real ones, one
-after the other. What a model *is* stands in `transformer.py` and `layers.py`; a test holds every number against them.
+Sentences of a batch differ in length, and the readable path computes every layer for the padding too. Only attention
+needs the rectangle; norms, projections and feed-forward work on every position alone and are given the real ones in
+one row. `transformer.py` and `layers.py` define the model; a test compares every number.
 
 N sentences, S slots, R real slots, D model width, H heads, K head width.
 """
@@ -17,7 +17,7 @@ from clearformer.model.attention_context import Memory
 from clearformer.model.fast.packed import (
     Affine,
     Around,
-    SwiftFeedForward,
+    FastFeedForward,
     function,
     is_plain,
     marks,
@@ -30,23 +30,23 @@ from clearformer.model.transformer import Encoder
 
 
 @dataclass(frozen=True)
-class _Layer:
-    """One encoder layer. Its rows are many, so its weights stay as they are."""
+class FastEncoderLayer:
+    """One encoder layer. It has many rows, so packing its weights would gain nothing."""
 
     around: Around
     qkv: Affine
     out: Affine
-    ffn: SwiftFeedForward
+    ffn: FastFeedForward
     heads: int
 
     @classmethod
-    def of(cls, layer: EncoderLayer) -> "_Layer":
+    def of(cls, layer: EncoderLayer) -> "FastEncoderLayer":
         own = layer.self_attn
         return cls(
             around=Around.of(layer.self_attn_residual),
             qkv=Affine(*queries_keys_values(own)),
             out=Affine(*part(own.out_proj)),
-            ffn=SwiftFeedForward.of(layer.ffn, layer.ffn_residual, Affine),
+            ffn=FastFeedForward.of(layer.ffn, layer.ffn_residual, Affine),
             heads=own.heads.count,
         )
 
@@ -60,16 +60,16 @@ class _Layer:
 
 
 class FastEncoder:
-    """The encoder of a captured model. It holds copies of some weights: `stale` says when they have changed."""
+    """The encoder of a captured model. It holds copies of some weights: `stale` tells when they have changed."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._front, self._norm = encoder.front, function(encoder.norm)
         self._weights = list(encoder.parameters())
         self._marks = marks(self._weights)
-        self._layers = [_Layer.of(layer) for layer in encoder.layers]  # type: ignore[arg-type]
+        self._layers = [FastEncoderLayer.of(layer) for layer in encoder.layers]  # type: ignore[arg-type]
 
     def stale(self) -> bool:
-        """Whether the model's weights are others, or have been written to, since they were captured."""
+        """Whether the model's weights were replaced or changed since they were captured."""
         return self._marks != marks(self._weights)
 
     def read(self, tokens: Tensor, keep: Tensor) -> Memory:
@@ -83,7 +83,7 @@ class FastEncoder:
 
 
 def capture_encoder(encoder: nn.Module) -> FastEncoder | None:
-    """This encoder written out, or None where only the readable path knows it."""
+    """The fast version of this encoder, or None where only the readable path supports it."""
     known = isinstance(encoder, Encoder) and all(_known(layer) for layer in encoder.layers)
     return FastEncoder(encoder) if known else None  # type: ignore[arg-type]
 

@@ -1,9 +1,7 @@
-"""A built model's weights laid out for speed: what the written-out encoder and decoder (`swift_encoder.py`,
-`swift_decoder.py`) are made of.
+"""A built model's weights rearranged for speed: the parts of the fast encoder and decoder (`encoder.py`, `decoder.py`).
 
 Projections of one input become one product, the scale of the scores goes into the query's weights, large weights are
-packed, and norms are called without the ceremony of modules. Some of this is copied: `marks` says when the model has
-changed since.
+packed, and norms are called as plain functions. Some of this is copied: `marks` tells when the model has changed since.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,9 +23,9 @@ LARGE = 200_000  # numbers in a weight that is worth packing; calling oneDNN tak
 
 @dataclass(frozen=True)
 class Affine:
-    """A linear layer. A large weight that few rows meet is packed once as oneDNN reads it, where there is a oneDNN: MKL
-    repacks it at every call, which for few rows takes as long as the product. A row's bits do not depend on the number
-    of rows there.
+    """A linear layer. A large weight for few rows is packed once in oneDNN's format, where there is oneDNN: MKL repacks
+    it at every call, which for few rows takes as long as the product. With oneDNN a row's bits do not depend on the
+    number of rows.
     """
 
     weight: Tensor
@@ -36,7 +34,7 @@ class Affine:
 
     @classmethod
     def of(cls, weight: Tensor, bias: Tensor | None) -> "Affine":
-        """Packed if that is worth it."""
+        """Packed where that is faster."""
         packed = _pack(weight)
         return cls(weight, bias) if packed is None else cls(packed, bias, packed=True)
 
@@ -52,7 +50,7 @@ Make = Callable[[Tensor, Tensor | None], Affine]  # `Affine.of` where rows are f
 
 @dataclass(frozen=True)
 class Around:
-    """A residual: what stands before the sublayer and after the sum, None for nothing."""
+    """A residual: the norm before the sublayer and after the sum, None for no norm."""
 
     before: Function | None
     after: Function | None
@@ -70,7 +68,7 @@ class Around:
 
 
 @dataclass(frozen=True)
-class SwiftFeedForward:
+class FastFeedForward:
     """A feed-forward in its residual."""
 
     around: Around
@@ -79,7 +77,7 @@ class SwiftFeedForward:
     activation: Activation
 
     @classmethod
-    def of(cls, ffn: nn.Module, residual: Residual, make: Make) -> "SwiftFeedForward":
+    def of(cls, ffn: nn.Module, residual: Residual, make: Make) -> "FastFeedForward":
         assert isinstance(ffn, FeedForward)
         return cls(Around.of(residual), make(*part(ffn.up_proj)), make(*part(ffn.down_proj)), ffn.activation)
 
@@ -95,13 +93,13 @@ def part(linear: nn.Linear, scale: float = 1.0) -> Part:
 
 
 def queries(attention: Attention) -> Part:
-    """The projection of the queries, with what the scores are multiplied by."""
+    """The projection of the queries, times the scale of the scores."""
     scale = attention.heads.key_dim**-0.5 if attention.scale is None else attention.scale
     return part(attention.q_proj, scale)
 
 
 def join(*parts: Part) -> Part:
-    """Projections of one input as one; a missing bias is a bias of zeros where others have one."""
+    """Projections of one input as one; a missing bias becomes zeros where others have one."""
     weight = torch.cat([weight for weight, _ in parts])
     if all(bias is None for _, bias in parts):
         return weight, None
@@ -113,7 +111,7 @@ def queries_keys_values(attention: Attention) -> Part:
 
 
 def is_plain(attention: Attention) -> bool:
-    """As many key heads as query heads, of one width, which look at nothing but their features."""
+    """As many key heads as query heads, of one width, without a position scheme."""
     heads = attention.heads
     return (
         type(attention.position) is NoPosition
@@ -124,7 +122,7 @@ def is_plain(attention: Attention) -> bool:
 
 
 def function(module: nn.Module) -> Function | None:
-    """A norm without the ceremony of calling a module; None for the identity."""
+    """A norm as a plain function, without the cost of a module call; None for the identity."""
     if isinstance(module, nn.Identity):
         return None
     if type(module) is not nn.LayerNorm:
@@ -134,16 +132,16 @@ def function(module: nn.Module) -> Function | None:
 
 
 def marks(weights: Iterable[nn.Parameter]) -> list[tuple[int, int]]:
-    """Where each weight lies and how often it was written to."""
+    """Each weight's address and how often it was written to."""
     return [(weight.data_ptr(), 0 if weight.is_inference() else weight._version) for weight in weights]
 
 
 def _pack(weight: Tensor) -> Tensor | None:
-    """A large weight as oneDNN reads it; None where it is small or there is no oneDNN."""
+    """A large weight in oneDNN's format; None where it is small or there is no oneDNN."""
     fitting = weight.device.type == "cpu" and weight.dtype == torch.float32 and weight.numel() >= LARGE
     if not fitting or not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
         return None
-    if not hasattr(torch.ops.mkldnn, "_reorder_linear_weight"):  # meant for torch's own compiler, so it may go one day
+    if not hasattr(torch.ops.mkldnn, "_reorder_linear_weight"):  # torch's own compiler needs it; it may disappear
         return None
     packed: Tensor = torch.ops.mkldnn._reorder_linear_weight(weight)
     return packed

@@ -1,7 +1,7 @@
-"""Rows that matrix kernels treat alike: in whole blocks, and only those that stand for something.
+"""Rows for matrix kernels: in whole blocks, and without padding.
 
-Kernels choose their summation order by the number of rows. With whole blocks of them a row's numbers are its own,
-whatever the company (`steppers.py` says why that matters).
+Kernels choose their summation order by the number of rows. In whole blocks a row's results are the same in
+every batch (`steppers.py` says why that matters).
 """
 
 import torch
@@ -19,7 +19,7 @@ def fill_block(rows: Tensor) -> Tensor:
 
 
 class RealSlots:
-    """The slots of a padded rectangle that are no padding: what works on every position alone works on these alone.
+    """The real slots of a padded batch: layers that work on each position alone are given only these.
 
     N sentences, S slots, R real slots in whole blocks. Half of a batch of sentences may be padding.
     """

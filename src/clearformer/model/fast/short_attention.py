@@ -1,7 +1,7 @@
-"""Attention between short sequences while learning on a processor: plain batched products, forward and backward.
+"""Attention between short sequences in training on a CPU: plain batched products, forward and backward.
 
-PyTorch's fused kernel is laid out for long sequences; over a sentence's dozen positions it takes half as long again as
-the products themselves. Here the weights are stored, which is cheap as long as there are few, and the gradients are
+PyTorch's fused kernel is made for long sequences; for a sentence of a dozen positions it takes one and a half times as
+long as the products themselves. Here the weights are stored, which is cheap for short rows, and the gradients are
 written out. The same mathematics as `attention.attend`: tested equal.
 
 B batch, H heads, T queries, S keys, K head width.
@@ -15,11 +15,11 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 LONGEST = 32  # positions; from about here the fused kernel is as fast
-FAR = torch.finfo(torch.float32).min / 2  # added to a hidden score; with any score it stays a number
+FAR = torch.finfo(torch.float32).min / 2  # added to a masked score; the sum stays finite
 
 
 def suits(q: Tensor, k: Tensor) -> bool:
-    """Whether this is a place for `attend_short`: gradients are wanted of short rows, on a processor, in float32."""
+    """Whether `attend_short` applies: gradients are wanted, rows are short, on a CPU, in float32."""
     few = 1 < q.size(2) <= LONGEST and k.size(2) <= LONGEST and k.size(1) == q.size(1)
     plain = q.device.type == "cpu" and q.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
     return few and plain and q.requires_grad and torch.is_grad_enabled()
@@ -44,7 +44,7 @@ class _Short(torch.autograd.Function):
             far = torch.where(mask, 0.0, FAR).expand(square).reshape(-1, *square[2:])
             scores = torch.baddbmm(far, q, k.mT, alpha=scale)
         weights = torch.softmax(scores, -1, out=scores)
-        if mask is not None and not mask.any(-1).all():  # a row that may look at nothing has no weights
+        if mask is not None and not mask.any(-1).all():  # a query that may look nowhere has no weights
             weights.view(square).masked_fill_(~mask, 0.0)
         ctx.save_for_backward(q, k, v, weights)
         return torch.bmm(weights, v).view(*square[:3], -1)

@@ -1,4 +1,4 @@
-"""From two text files to a recipe: every choice that a run needs, made from the corpus, each with its reason.
+"""From two parallel files to a recipe: every choice that a run needs, made from the corpus, each with its reason.
 
 `choose` is a pure function: facts about a corpus in, recipe and reasons out. `from_files` looks at the files first and
 writes the split that the recipe names. The sizes follow the recipes that ship, which were tried at their scale; they
@@ -7,6 +7,7 @@ are for an ordinary computer, so the largest is small.
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,12 @@ from typing import Any
 from clearformer.data.hold_out import DEV, TEST, TRAIN, split_pairs, write_parts
 from clearformer.data.readers.parallel import CorpusError, ParallelFiles, Tally, read_pairs
 from clearformer.data.survey import Side, Survey
+from clearformer.foundation import settings
 from clearformer.model.cost import count_cost
-from clearformer.run.recipe import DataConfig, Recipe, ScoringConfig, model_config
-from clearformer.text.doctor.parallel import DoctorReport, PairLimits, Severity, examine
+from clearformer.tasks.model_section import model_config
+from clearformer.tasks.task import Automatic, Choice, Chosen
+from clearformer.text.doctor.parallel import PairLimits, Severity, examine
+from clearformer.text.lines import read_lines
 from clearformer.text.train_tokenizer import TokenizerConfig
 from clearformer.training.loop import TrainingConfig
 from clearformer.training.optimiser import OptimiserConfig
@@ -48,24 +52,6 @@ class Facts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
-    """One line of the table that the command line prints."""
-
-    what: str
-    value: str
-    reason: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Chosen:
-    """A recipe whose files are in place, why it is so, and what the doctor said of the text."""
-
-    recipe: Recipe
-    choices: list[Choice]
-    report: DoctorReport
-
-
-@dataclass(frozen=True, kw_only=True)
 class _Size:
     """What suits corpora of up to so many pairs."""
 
@@ -94,8 +80,16 @@ _SIZES = (
 )
 
 
-def from_files(source: Path, target: Path, out: Path) -> Chosen:
+def recognise(files: Sequence[Path]) -> str | None:
+    """Two text files are taken for a text and its translation."""
+    if len(files) != 2 or not all(path.is_file() for path in files):
+        return None
+    return f"parallel text: line n of {files[0].name} belongs to line n of {files[1].name}"
+
+
+def from_files(files: Sequence[Path], out: Path) -> Chosen:
     """Examine two files, choose, and write the split into the run's folder `out`, beside which its names make sense."""
+    source, target = files
     report = examine(source, target)
     for finding in report.findings:
         if finding.kind.severity is Severity.FATAL:
@@ -122,7 +116,7 @@ def from_files(source: Path, target: Path, out: Path) -> Chosen:
         value=f"{split.count(DEV):,} for development, {split.count(TEST):,} for the test",
         reason=f"of {survey.pairs:,} pairs; no sentence of theirs is met in training",
     )
-    return Chosen(recipe=recipe, choices=[held, *choices], report=report)
+    return Chosen(recipe=recipe, choices=[held, *choices], report=report.to_text())
 
 
 def hold_out(pairs: int, where: str) -> int:
@@ -135,24 +129,25 @@ def hold_out(pairs: int, where: str) -> int:
     return min(HELD_OUT_MOST, max(HELD_OUT_LEAST, pairs // HELD_OUT_SHARE))
 
 
-def choose(facts: Facts, *, name: str, suffixes: tuple[str, str] = ("source", "target")) -> tuple[Recipe, list[Choice]]:
+def choose(
+    facts: Facts, *, name: str, suffixes: tuple[str, str] = ("source", "target")
+) -> tuple[dict[str, Any], list[Choice]]:
     """A recipe for a corpus of which `facts.pairs` are left for training, and a reason for each choice."""
     size = next(size for size in _SIZES if facts.pairs <= size.up_to)
     spaced = not {facts.source_script, facts.target_script} & UNSPACED
     vocabulary = _choose_vocabulary(size, spaced=spaced)
     training, tokens, passes = _choose_training(size, facts)
     model = _choose_model(size)
-    recipe = Recipe(
-        name=name,
-        data=_name_files(facts, suffixes),
-        vocabulary=vocabulary,
-        model=model,
-        training=training,
-        scoring=ScoringConfig(
-            tokenise="char" if facts.target_language in BY_CHARACTER else None, sentences=min(300, HELD_OUT_MOST)
-        ),
-    )
-    parameters = count_cost(model_config(model, vocab_size=vocabulary.vocab_size, target_vocab_size=None)).total
+    by_character = {"tokenise": "char"} if facts.target_language in BY_CHARACTER else {}
+    recipe = {
+        "task": "translation",
+        "name": name,
+        "data": {**_name_files(facts, suffixes), "vocabulary": settings.to_plain(vocabulary)},
+        "model": model,
+        "training": settings.to_plain(training),
+        "scoring": {**by_character, "examples": min(300, HELD_OUT_MOST)},
+    }
+    parameters = count_cost(model_config(model, {"vocab_size": vocabulary.vocab_size})).total
     return recipe, [
         Choice(
             what="languages",
@@ -181,6 +176,7 @@ def choose(facts: Facts, *, name: str, suffixes: tuple[str, str] = ("source", "t
 
 
 def _training_choices(training: TrainingConfig, tokens: int, passes: int) -> list[Choice]:
+    warmup = training.schedule.warmup_steps(training.steps)
     return [
         Choice(
             what="batch",
@@ -194,7 +190,7 @@ def _training_choices(training: TrainingConfig, tokens: int, passes: int) -> lis
         ),
         Choice(
             what="learning rate",
-            value=f"up to {training.schedule.peak:g} in {training.schedule.warmup} steps, then down to 0 (cosine)",
+            value=f"up to {training.schedule.peak:g} in {warmup} steps, then down to 0 (cosine)",
             reason="pre-norm needs no long warm-up; narrower models bear higher rates",
         ),
         Choice(
@@ -241,7 +237,7 @@ def _choose_training(size: _Size, facts: Facts) -> tuple[TrainingConfig, int, in
         validate_every=often,
         log_every=min(50, often),
         batch_tokens=batch,
-        schedule=ScheduleConfig(kind="cosine", peak=peak, warmup=min(800, max(20, steps // 10))),
+        schedule=ScheduleConfig(kind="cosine", peak=peak, warmup=min(0.1, 800 / steps)),
         optimiser=OptimiserConfig(kind="muon" if muon else "adam", clip=1.0),
     )
     return training, tokens, passes
@@ -252,18 +248,14 @@ def _tokens(length: float, script: str | None) -> float:
     return 1 + length / (1.5 if script in UNSPACED else 3.5)
 
 
-def _name_files(facts: Facts, suffixes: tuple[str, str]) -> DataConfig:
-    source, target = suffixes
-    return DataConfig(
-        source_language=facts.source_language,
-        target_language=facts.target_language,
-        train_source=f"data/train.{source}",
-        train_target=f"data/train.{target}",
-        dev_source=f"data/dev.{source}",
-        dev_target=f"data/dev.{target}",
-        test_source=f"data/test.{source}",
-        test_target=f"data/test.{target}",
-    )
+def _name_files(facts: Facts, suffixes: tuple[str, str]) -> dict[str, Any]:
+    languages = {"source_language": facts.source_language, "target_language": facts.target_language}
+    files = {
+        f"{part}_{side}": f"data/{part}.{suffix}"
+        for part in ("train", "dev", "test")
+        for side, suffix in zip(("source", "target"), suffixes, strict=True)
+    }
+    return {name: value for name, value in languages.items() if value is not None} | files
 
 
 def guess_language(path: Path, side: Side) -> str | None:
@@ -291,3 +283,18 @@ def _suffixes(source_language: str | None, target_language: str | None) -> tuple
     if source_language and target_language and source_language != target_language:
         return source_language, target_language
     return "source", "target"
+
+
+def example(run: Path) -> str:
+    """The shortest sentence of the test set that a run holds out."""
+    source = settings.read_toml(run / "recipe.toml")["data"]["test_source"]
+    return min(read_lines(run / str(source)), key=len)
+
+
+AUTOMATIC = Automatic(
+    recognise=recognise,
+    choose=from_files,
+    examine=lambda files: examine(files[0], files[1] if len(files) > 1 else None),
+    name=lambda files: run_name(*files),
+    example=example,
+)

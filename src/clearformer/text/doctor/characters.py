@@ -1,4 +1,4 @@
-"""Characters that should not be where they are: one look at a line, fast when there is nothing to see."""
+"""Suspicious characters in a line: one check, fast when there is nothing to find."""
 
 import re
 import unicodedata
@@ -35,7 +35,7 @@ def suspects(line: str) -> Iterator[Suspect]:
     """Everything suspicious about one line, each kind at its first place."""
     if not line.isprintable():
         if _BROKEN.search(line):
-            return  # reported as invalid UTF-8; what it would look like says nothing more
+            return  # already reported as invalid UTF-8; its appearance adds nothing
         yield from _invisible(line)
     if "\ufffd" in line:
         yield Suspect(Kind.REPLACEMENT_CHARACTER, line.index("\ufffd"), "")

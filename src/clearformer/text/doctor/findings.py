@@ -71,15 +71,15 @@ _ABOUT: dict[Kind, tuple[Severity, str, str]] = {
     Kind.INVALID_UTF8: (_FATAL, "bytes that are not UTF-8", "Convert the file, e.g. iconv -f latin1 -t utf-8."),
     Kind.UNEQUAL_COUNTS: (
         _FATAL,
-        "the two files do not have the same number of lines, so lines stand beside the wrong partners",
-        "Find the missing or extra line near the one named and mend it.",
+        "the two files do not have the same number of lines, so lines are paired with the wrong lines",
+        "Find the missing or extra line near the one named and fix it.",
     ),
-    Kind.NOTHING_LEFT: (_FATAL, "no pair is fit for training", "Mend what is reported, or raise the limits."),
+    Kind.NOTHING_LEFT: (_FATAL, "no pair can be used for training", "Mend what is reported, or raise the limits."),
     Kind.BLANK: (_LEFT_OUT, "there is no text on this line", "Remove the line (from both files of a pair)."),
     Kind.BLANK_SOURCE: (_LEFT_OUT, "the source is blank but the target is not", "Add the source or remove the pair."),
     Kind.BLANK_TARGET: (_LEFT_OUT, "the target is blank but the source is not", "Add the target or remove the pair."),
     Kind.NUL: (_LEFT_OUT, "a NUL character, often from a binary or UTF-16 file", "Export the text again as UTF-8."),
-    Kind.CONTROL_CHARACTER: (_LEFT_OUT, "a control character that no text needs", "Delete the character."),
+    Kind.CONTROL_CHARACTER: (_LEFT_OUT, "a control character, which no text needs", "Delete the character."),
     Kind.TOO_LONG: (_LEFT_OUT, "the line is too long for one sentence", "Split it, or raise max_chars."),
     Kind.LENGTH_RATIO: (
         _LEFT_OUT,
@@ -97,10 +97,10 @@ _ABOUT: dict[Kind, tuple[Severity, str, str]] = {
         "a byte order mark inside the file, left by joining files",
         "Delete the invisible U+FEFF.",
     ),
-    Kind.CRLF: (_WARNING, "lines end in CR LF (Windows); the CR is taken off", "Convert with dos2unix to be sure."),
+    Kind.CRLF: (_WARNING, "lines end in CR LF (Windows); the CR is removed", "Convert with dos2unix to be sure."),
     Kind.MIXED_LINE_ENDS: (
         _WARNING,
-        "some lines end in CR LF and some in LF; the CR is taken off",
+        "some lines end in CR LF and some in LF; the CR is removed",
         "Convert with dos2unix; check that the files were joined on purpose.",
     ),
     Kind.LINE_SEPARATOR: (
@@ -175,7 +175,7 @@ class Finding:
 
 
 def excerpt(line: str, around: int = 0, width: int = 60) -> str:
-    """A short piece of a line, with everything invisible escaped so that a terminal shows it and does not obey it."""
+    """A short piece of a line; invisible characters are escaped, so that a terminal shows and does not obey them."""
     start = max(0, min(around - width // 2, len(line) - width))
     shown = "".join(
         character if character.isprintable() else _escaped(character) for character in line[start : start + width]
@@ -185,6 +185,6 @@ def excerpt(line: str, around: int = 0, width: int = 60) -> str:
 
 def _escaped(character: str) -> str:
     code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8, as read_lines hands it to the doctor
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8, as read_lines passes it to the doctor
         return f"\\x{code - 0xDC00:02x}"
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

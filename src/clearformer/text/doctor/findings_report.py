@@ -62,7 +62,7 @@ class DoctorReport:
         return json.dumps(described, ensure_ascii=False, indent=2)
 
     def to_text(self) -> str:
-        """The worst first; under each kind a line for each example."""
+        """The worst first; under each kind one line per example."""
         out = [", ".join(f"{file}: {count:,} lines" for file, count in self.lines.items()), self.balance]
         for severity, of_severity in groupby(self.findings, key=lambda finding: finding.kind.severity):
             out += ["", f"{severity.value.capitalize()}:"]
@@ -74,7 +74,7 @@ class DoctorReport:
 
     @property
     def balance(self) -> str:
-        """How much is kept and what is left out for which reason, in a line."""
+        """How much is kept and what is left out for which reason, in one line."""
         left = ", ".join(f"{count:,} {reason}" for reason, count in self.left_out.items())
         text = f"{self.kept:,} of {self.total:,} kept for training"
         return f"{text}; left out: {left}" if left else text
@@ -101,14 +101,14 @@ class Notebook:
         self._findings: dict[Kind, list[Finding]] = {}
 
     def note(self, kind: Kind, file: Path, line: int | None, detail: str = "", text: str = "", at: int = 0) -> None:
-        """Write down one finding; `text` is the line it is about and `at` the place in it to show."""
+        """Record one finding; `text` is the line it is about and `at` the place in it to show."""
         self._counts[kind] += 1
         cited = self._findings.setdefault(kind, [])
         if len(cited) < self.examples:
             cited.append(Finding(kind=kind, file=str(file), line=line, detail=detail, excerpt=excerpt(text, at)))
 
     def add_uncited(self, kind: Kind, count: int) -> None:
-        """Count more of a kind whose first examples are noted."""
+        """Count more findings of a kind whose first examples are recorded."""
         if count > 0:
             self._counts[kind] += count
 
@@ -123,6 +123,6 @@ class Notebook:
 
 
 def _by_severity(kinds: Iterable[Kind]) -> list[Kind]:
-    """Kinds are written down from bad to harmless; that is the order of every report."""
+    """Kinds are listed from bad to harmless, which is the order of every report."""
     order = {kind: (list(Severity).index(kind.severity), place) for place, kind in enumerate(Kind)}
     return sorted(kinds, key=order.__getitem__)

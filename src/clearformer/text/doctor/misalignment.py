@@ -1,14 +1,14 @@
-"""Two parallel files of unequal length: where did they slip against each other?
+"""Two parallel files of unequal length: where do they become misaligned?
 
-A translation is about as long as its source. Suppose that up to some line k both files run together, and from k on one
-of them is d lines behind. For the right k the lengths on both sides go together best; for any other k, lines are
-compared with strangers. One pass over the lengths finds the best k.
+A translation is about as long as its source. Suppose that up to some line k both files are aligned, and from k on one
+of them is d lines behind. For the right k the lengths on both sides agree best; for any other k, unrelated lines are
+compared. One pass over the lengths finds the best k.
 """
 
 import math
 from collections.abc import Sequence
 
-# Two lines whose lengths differ by more than this factor are simply strangers; how strange does not matter.
+# Two lines whose lengths differ by more than this factor are unrelated; by how much more does not matter.
 _STRANGERS = math.log(3.0)
 
 
@@ -19,7 +19,7 @@ def first_suspicious_line(source: Sequence[int], target: Sequence[int]) -> int:
     usual = _usual_ratio(longer, shorter)
     gain, best_gain, best = 0.0, 0.0, 0
     for line, length in enumerate(shorter):
-        # How much better this line fits beside its own number than beside the one `gap` further on.
+        # How much better this line fits the line of its own number than the one `gap` further on.
         gain += _strangeness(longer[line + gap], length, usual) - _strangeness(longer[line], length, usual)
         if gain >= best_gain:
             best_gain, best = gain, line + 1
@@ -27,7 +27,7 @@ def first_suspicious_line(source: Sequence[int], target: Sequence[int]) -> int:
 
 
 def _usual_ratio(longer: Sequence[int], shorter: Sequence[int]) -> float:
-    """A zh–en pair is not 1 : 1; the totals say what it is, near enough."""
+    """A zh–en pair is not 1 : 1; the totals give its ratio, closely enough."""
     return math.log((sum(longer) + 1) / (sum(shorter) + 1) * len(shorter) / max(1, len(longer)) + 1e-9)
 
 

@@ -1,4 +1,4 @@
-"""Is the test set in the training set? Then the score measures memory."""
+"""Is the test set in the training set? Then the score measures memorisation."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +14,8 @@ Files = tuple[Path | str, Path | str]
 def examine_overlap(train: Files, test: Files, *, examples: int = 5) -> DoctorReport:
     """Look up every training pair in the test set; findings name the line of the training source.
 
-    Only the test set is held in memory, as hashes. Bad lines are the business of `examine` on either pair of files;
-    a file that cannot be read is reported here too.
+    Only the test set is held in memory, as hashes. Bad lines are left to `examine` on either pair of files; a file
+    that cannot be read is reported here too.
     """
     notebook = Notebook(examples)
     test_pairs: dict[int, int] = {}

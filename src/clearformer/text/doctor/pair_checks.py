@@ -1,4 +1,4 @@
-"""Is this pair fit for training? One function answers, for the doctor that announces and the reader that leaves out."""
+"""Can this pair be used for training? One function decides, for the doctor's report and for the reader alike."""
 
 import re
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class PairLimits:
 
 
 def classify_line(line: str, limits: PairLimits) -> Reason | None:
-    """What makes a line unfit by itself; blank lines are the pair's matter."""
+    """What makes a line unusable by itself; blank lines are judged with their pair."""
     if len(line) > limits.max_chars:
         return Reason.TOO_LONG
     if line.isprintable():
@@ -86,5 +86,5 @@ def _weight(line: str) -> int:
 
 
 def is_blank(line: str) -> bool:
-    """Nothing that a reader would see."""
+    """Whether a line has nothing visible."""
     return _VISIBLE.search(line) is None

@@ -1,7 +1,7 @@
-"""What is wrong with this corpus? Reads one file or two parallel files, and says it by file and line.
+"""What is wrong with this corpus? Reads one file or two parallel files and reports by file and line.
 
-Memory does not grow with the text: two hashes and a length a line, and a handful of examples a kind. What the report
-calls left out is what training leaves out, because both ask `classify_pair`.
+Memory does not grow with the text: two hashes and a length per line, and a few examples per kind. What the
+report calls left out is what training leaves out, because both use `classify_pair`.
 """
 
 from array import array
@@ -19,7 +19,7 @@ from clearformer.text.doctor.repeats import find_many_targets, find_repeats
 from clearformer.text.lines import TextFileError, read_lines, read_quietly
 from clearformer.text.scripts import ScriptTally, SwapTally, scripts_of
 
-# The words a reader of corpora needs, behind one door.
+# What readers of corpora import from here.
 __all__ = [
     "DoctorReport",
     "Finding",
@@ -49,7 +49,7 @@ def examine(
 
 
 class _Side:
-    """One file while it is read: what is seen line by line, and what can only be said at its end."""
+    """One file while it is read: what is found line by line, and what is known only at its end."""
 
     def __init__(self, path: Path, notebook: Notebook) -> None:
         self.path = path
@@ -145,7 +145,7 @@ def _finish(sides: list[_Side], left_out: Counter[Reason], notebook: Notebook) -
 
 
 def _hash_if_fit(what: str | tuple[str, str], reason: Reason | None, number: int) -> int:
-    """What is left out repeats nothing: it gets a number of its own."""
+    """What is left out counts as no repeat: it gets a unique hash."""
     return hash(what) if reason is None else hash((number, "left out"))
 
 
@@ -157,7 +157,7 @@ def _note_left_out(
     limits: PairLimits,
     notebook: Notebook,
 ) -> None:
-    """Name the side that is to blame: the unfit line, the blank one, or the target."""
+    """Name the side at fault: the unusable line, the blank one, or the target."""
     if reason in (Reason.BLANK, Reason.BLANK_SOURCE, classify_line(source[1], limits)):
         (side, text), other = source, target[1]
     else:
@@ -175,11 +175,11 @@ def _lengths(reason: Reason, *lines: str) -> str:
 
 def _note_counts(source: _Side, target: _Side, notebook: Notebook) -> None:
     if source.count == target.count or not (source.complete and target.complete):
-        return  # a file that could not be read to its end has said so
+        return  # a file that could not be read to its end is reported already
     longer = source if source.count > target.count else target
     line = first_suspicious_line(source.lengths, target.lengths)
     [text] = _texts_at(longer.path, [line])
-    detail = f"{source.count:,} lines against {target.count:,}; they seem to part at line {line:,}"
+    detail = f"{source.count:,} lines against {target.count:,}; they seem to diverge at line {line:,}"
     notebook.note(Kind.UNEQUAL_COUNTS, longer.path, line, detail, text)
 
 

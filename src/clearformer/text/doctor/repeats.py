@@ -1,4 +1,4 @@
-"""Lines that occur more than once, found with eight bytes of memory a line."""
+"""Lines that occur more than once, found with eight bytes of memory per line."""
 
 from array import array
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ class Repeats:
 
 
 def find_repeats(hashes: "array[int]", examples: int) -> Repeats:
-    """`hashes` holds one 64-bit hash a line, in the order of the lines."""
-    import numpy as np  # here, because reading lines or encoding text should not pay for it
+    """`hashes` holds one 64-bit hash per line, in the order of the lines."""
+    import numpy as np  # imported here, so that reading lines or encoding text does not pay for it
 
     values = np.asarray(hashes, dtype=np.int64)
     order = np.argsort(values, kind="stable")  # equal hashes stay in the order of their lines
@@ -25,7 +25,7 @@ def find_repeats(hashes: "array[int]", examples: int) -> Repeats:
 
 
 def find_many_targets(sources: "array[int]", pairs: "array[int]", examples: int) -> Repeats:
-    """Lines that bring another target for a source that has one already: a repeated source among distinct pairs."""
+    """Lines with another target for a source that has one already: a repeated source among distinct pairs."""
     import numpy as np
 
     _, first_lines = np.unique(np.asarray(pairs, dtype=np.int64), return_index=True)

@@ -4,8 +4,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from clearformer.figures.branches import Branch, Tree
 from clearformer.figures.palette import ACCENT
+from clearformer.figures.tree_drawing import Branch, Tree
 
 SVG = "{http://www.w3.org/2000/svg}"
 BRANCHES = [

@@ -1,0 +1,41 @@
+"""Scores as people read them: a line each, with its interval where there is one."""
+
+from collections.abc import Iterator, Mapping
+
+NAMES = {"bleu": "BLEU", "chrf": "chrF2", "accuracy": "accuracy", "nats": "nats per token"}
+SHARES = {"accuracy", "f1", "precision", "recall", "dice", "ap50"}  # of one: shown in per cent
+
+
+def show_scores(scores: Mapping[str, float | str]) -> Iterator[str]:
+    """One line per score; samples are left out, signatures come last."""
+    numbers = {name: value for name, value in scores.items() if not isinstance(value, str)}
+    words = {name: value for name, value in scores.items() if isinstance(value, str) and "signature" in name}
+    shown = {name: value for name, value in numbers.items() if not name.endswith(("_low", "_high"))}
+    width = max((len(_name(name)) for name in [*shown, *words]), default=0)
+    for name, value in shown.items():
+        yield f"{_name(name):<{width}}  {_number(name, value)}{_interval(name, numbers)}"
+    for name, word in words.items():
+        yield f"{_name(name):<{width}}  {word}"
+
+
+def _name(name: str) -> str:
+    return NAMES.get(name, name.replace("_", " "))
+
+
+def _number(name: str, value: float) -> str:
+    if name in SHARES:
+        return f"{100 * value:.2f} %"
+    return (
+        f"{value:,.0f}"
+        if float(value).is_integer() and abs(value) >= 10
+        else f"{value:.2f}"
+        if abs(value) >= 10
+        else f"{value:.4f}"
+    )
+
+
+def _interval(name: str, numbers: Mapping[str, float]) -> str:
+    low, high = numbers.get(f"{name}_low"), numbers.get(f"{name}_high")
+    if low is None or high is None:
+        return ""
+    return f"   (95 % between {_number(name, low)} and {_number(name, high)})"

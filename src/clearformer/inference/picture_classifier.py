@@ -1,0 +1,68 @@
+"""Pictures in, classes out: a model folder in use, with the preprocessing that it was trained with."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from clearformer.data.readers.pictures import Pixels, fit_square, read_picture
+from clearformer.folder.bundle import Bundle
+from clearformer.folder.preprocessing import PictureFacts
+from clearformer.inference.predictor import describe
+from clearformer.inference.reading_settings import ReadingConfig
+from clearformer.inference.text_readers import Classification
+
+Picture = str | Path | NDArray[np.uint8]
+
+
+def as_tensor(pixels: Sequence[Pixels], facts: PictureFacts) -> Tensor:
+    """Bytes as the network reads them: N C H W."""
+    stacked = torch.from_numpy(np.stack(pixels)).permute(0, 3, 1, 2).float() / 255
+    mean, deviation = (torch.tensor(values)[:, None, None] for values in (facts.mean, facts.deviation))
+    return (stacked - mean) / deviation
+
+
+class PictureClassifier:
+    """One class for each picture."""
+
+    def __init__(self, bundle: Bundle) -> None:
+        front = bundle.config.front
+        self.bundle, self.model = bundle, bundle.model.eval()
+        halves = (0.5,) * front.channels  # what published Vision Transformers subtract and divide by
+        self.facts = bundle.preprocessing.picture or PictureFacts(
+            size=front.picture, channels=front.channels, mean=halves, deviation=halves
+        )
+        self.labels = bundle.labels or tuple(f"LABEL_{number}" for number in range(bundle.config.head.labels))
+
+    def classify(
+        self, pictures: Picture | Sequence[Picture], config: ReadingConfig | None = None, **changes: Any
+    ) -> list[Classification]:
+        """The class of each picture: a file name, or bytes as height, width, channels. In order."""
+        chosen = replace(config or ReadingConfig(), **changes)
+        given = [pictures] if isinstance(pictures, str | Path | np.ndarray) else list(pictures)
+        results: list[Classification] = []
+        for start in range(0, len(given), chosen.batch):
+            for row in self.probabilities(given[start : start + chosen.batch]).tolist():
+                best = max(range(len(row)), key=row.__getitem__)
+                scores = dict(zip(self.labels, row, strict=True))
+                results.append(Classification(label=self.labels[best], probability=row[best], scores=scores))
+        return results
+
+    @torch.inference_mode()
+    def probabilities(self, pictures: Sequence[Picture]) -> Tensor:
+        """The probability of every class for each picture: N C."""
+        inputs = as_tensor([self._read(picture) for picture in pictures], self.facts)
+        logits: Tensor = self.model(inputs.to(next(self.model.parameters()).device))
+        return logits.softmax(-1).cpu()
+
+    def _read(self, picture: Picture) -> Pixels:
+        pixels = picture if isinstance(picture, np.ndarray) else read_picture(Path(picture))
+        return fit_square(pixels if pixels.ndim == 3 else pixels[..., None], self.facts.size, self.facts.channels)
+
+    def __repr__(self) -> str:
+        return describe(self, f"{len(self.labels)} classes, pictures of {self.facts.size} × {self.facts.size}")

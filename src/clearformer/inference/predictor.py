@@ -1,0 +1,17 @@
+"""What all objects that use a model share: how they describe themselves."""
+
+from typing import Any
+
+from torch import nn
+
+
+def size(model: nn.Module) -> int:
+    """How many parameters a model has."""
+    return sum(weight.numel() for weight in model.parameters())
+
+
+def describe(predictor: Any, more: str = "") -> str:
+    """A line for people: what it is, how large, and what else there is to say."""
+    config = predictor.bundle.config
+    parts = [config.family, f"{size(predictor.bundle.model) / 1e6:.1f} M parameters", *([more] if more else [])]
+    return f"{type(predictor).__name__}({', '.join(parts)})"

@@ -1,0 +1,21 @@
+"""How models that read are asked; plain data, without a tensor."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingConfig:
+    """How texts, pictures or recordings are read."""
+
+    batch: int = field(default=32, metadata={"help": "examples at a time", "least": 1, "most": 4096})
+
+    def __post_init__(self) -> None:
+        if self.batch < 1:
+            raise ValueError(f"batch must be at least 1, not {self.batch}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerConfig(ReadingConfig):
+    """How an answer is looked for."""
+
+    longest: int = field(default=30, metadata={"help": "the most tokens of an answer", "least": 1, "most": 4096})

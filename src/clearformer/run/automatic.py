@@ -1,0 +1,56 @@
+"""From somebody's data to a recipe: the tasks are asked what they make of it, and the one that knows chooses."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from clearformer.folder.run_folder import RECIPE
+from clearformer.foundation import settings
+from clearformer.tasks import all_tasks, find_task
+from clearformer.tasks.task import Automatic, Chosen, Examined, Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recognised:
+    """What data is taken for: a task, and why in a few words."""
+
+    task: Task
+    automatic: Automatic
+    words: str
+
+
+def recognise(files: Sequence[Path], task: str | None = None) -> Recognised:
+    """The task that knows what to do with this data; with `task`, that one or nobody."""
+    for path in files:
+        if not path.exists():
+            raise ValueError(f"{path} does not exist; check the name")
+    asked = [find_task(task)] if task is not None else list(all_tasks())
+    for one in asked:
+        if one.automatic is not None and (words := one.automatic.recognise(files)) is not None:
+            return Recognised(task=one, automatic=one.automatic, words=words)
+    named = " and ".join(map(str, files))
+    known = ", ".join(one.name for one in all_tasks() if one.automatic is not None)
+    wanted = f"as data for {task}" if task is not None else f"as data that can be trained on (tried: {known})"
+    raise ValueError(
+        f"{named} cannot be read {wanted}; give two parallel text files, a text file, or a folder with one subfolder "
+        "of pictures per class"
+    )
+
+
+def examine(files: Sequence[Path], task: str | None = None) -> Examined:
+    """What is wrong with this data."""
+    return recognise(files, task).automatic.examine(files)
+
+
+def choose(files: Sequence[Path], out: Path, task: str | None = None) -> Chosen:
+    """Choose everything, hold a part out, and write the recipe into the run's folder."""
+    chosen = recognise(files, task).automatic.choose(files, out)
+    write_recipe(chosen.recipe, out)
+    return chosen
+
+
+def write_recipe(values: dict[str, Any], out: Path) -> None:
+    """Put a recipe into the folder of a run."""
+    out.mkdir(parents=True, exist_ok=True)
+    (out / RECIPE).write_text(settings.to_toml(values), encoding="utf-8")

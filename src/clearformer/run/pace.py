@@ -1,0 +1,70 @@
+"""How long a run will take, before it starts: a few steps are rehearsed, timed and undone.
+
+Steps are functions of the weights and of the position in the data plan alone, so that taking the weights back leaves no
+trace: the run that follows is bit for bit the one that would have been.
+"""
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from clearformer.model.weights import put_weights, weights_of
+from clearformer.training.checkpoint import Progress
+from clearformer.training.loop import Loop, TrainingConfig
+
+WARM = 1  # steps that fill caches and are not counted
+TIMED = 3
+SPARE = 0.9  # of the time that somebody gives: validation and saving want some
+
+
+def seconds_per_step(loop: Loop[Any]) -> float:
+    """The mean time of a few updates, after which the model and its optimiser are as before."""
+    training = loop.training
+    kept = {name: weight.clone() for name, weight in weights_of(training.model).items()}
+    average = None if training.ema is None else {name: weight.clone() for name, weight in training.ema.weights.items()}
+    rates = [group["lr"] for group in training.optimiser.param_groups]
+    started = time.perf_counter()
+    for step in range(WARM + TIMED):
+        if step == WARM:
+            started = time.perf_counter()
+        loop.update()
+    taken = (time.perf_counter() - started) / TIMED
+    put_weights(training.model, kept)
+    torch.autograd.graph.increment_version(list(training.model.parameters()))
+    if training.ema is not None and average is not None:
+        training.ema.put(average)
+    training.optimiser.state.clear()
+    for group, rate in zip(training.optimiser.param_groups, rates, strict=True):
+        group["lr"] = rate
+    training.progress = Progress()
+    return taken
+
+
+def fitted(config: TrainingConfig, minutes: float, step_seconds: float) -> TrainingConfig:
+    """The same training in another time: as many validations and checkpoints, and a warm-up of the same share."""
+    if minutes <= 0:
+        raise ValueError(f"--minutes must be above 0, not {minutes:g}")
+    steps = max(10, int(SPARE * 60 * minutes / step_seconds))
+
+    def scaled(every: int) -> int:
+        return max(1, round(every * steps / config.steps))
+
+    warmup = config.schedule.warmup_steps(config.steps) / config.steps
+    return replace(
+        config,
+        steps=steps,
+        save_every=scaled(config.save_every),
+        validate_every=scaled(config.validate_every),
+        log_every=max(1, min(config.log_every, steps // 10)),
+        schedule=replace(config.schedule, warmup=min(0.5, max(warmup, 1 / steps))),
+    )
+
+
+def in_words(seconds: float) -> str:
+    """A time as people say it."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} seconds"
+    minutes = seconds / 60
+    return f"{minutes:.0f} minutes" if minutes < 120 else f"{minutes / 60:.1f} hours"

@@ -1,0 +1,205 @@
+"""Language model: running text in, a decoder that continues it out, judged by nats per token on unseen text."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import nn
+
+from clearformer.data.catalogue import fetch
+from clearformer.data.collate import BlockBatch, collate_blocks
+from clearformer.data.file_facts import scan
+from clearformer.data.shards import Column, ShardWriter, shards_for, token_type_for
+from clearformer.data.token_pairs import TokenIds
+from clearformer.evaluation.likelihood import Likelihood, summarise
+from clearformer.folder.description import ModelFolder
+from clearformer.folder.preprocessing import Preprocessing
+from clearformer.inference.text_generator import TextGenerator
+from clearformer.tasks.automatic import plain_text
+from clearformer.tasks.data_files import DataFiles, file_names, several
+from clearformer.tasks.learned_vocabulary import as_preprocessing, vocabularies
+from clearformer.tasks.task import Judging, Prepared, Scores, Scoring, Seed, Task, Training, Workspace
+from clearformer.tasks.verbs import VERBS
+from clearformer.text.lines import read_lines
+from clearformer.text.tokenizer import Tokenizer
+from clearformer.text.train_tokenizer import TokenizerConfig
+from clearformer.training.loss import Loss
+from clearformer.training.projected_loss import projected_cross_entropy
+
+PARTS = ("train", "dev")
+SAMPLE_TOKENS = 80
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunningText(DataFiles):
+    """Plain text, which is read end to end. Without `dev`, the last part of the training text is held out."""
+
+    train: str | tuple[str, ...] = file_names()
+    dev: str = file_names()
+    test: str = file_names()
+    hold_out: float = 0.1  # share of the characters, where there is no `dev`
+    vocabulary: TokenizerConfig = field(default_factory=lambda: TokenizerConfig(kind="character", min_frequency=1))
+    context: int = 256  # tokens that the model sees at a time
+
+    def __post_init__(self) -> None:
+        if not 0 < self.hold_out < 1:
+            raise ValueError(f"data.hold_out is a share of the text, above 0 and below 1, not {self.hold_out}")
+        if self.context < 2:
+            raise ValueError(f"data.context must be at least 2 tokens, not {self.context}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextToken:
+    """Cross-entropy of the next token. smoothing: how much of the probability is spread over all tokens."""
+
+    smoothing: float = 0.0
+
+
+class Windows:
+    """A stream of tokens as overlapping stretches of two contexts, out of which `collate` cuts one at any offset."""
+
+    def __init__(self, stream: TokenIds, context: int) -> None:
+        self.stream, self.context = stream, context
+
+    def __len__(self) -> int:
+        return max(1, (len(self.stream) - 1) // self.context)
+
+    def __getitem__(self, index: int) -> TokenIds:
+        start = index * self.context
+        return self.stream[start : start + 2 * self.context]
+
+
+def prepare(data: RunningText, workspace: Workspace) -> Prepared[TokenIds]:
+    """Read the text, learn a vocabulary, and keep the tokens of both parts as one long row each."""
+    folder = fetch.get(data.corpus) if data.corpus else workspace.base
+    if not data.train:
+        raise ValueError("the recipe's [data] section needs train: one or more text files")
+    files = [folder / name for name in (*several(data.train), *((data.dev,) if data.dev else ()))]
+    train, dev = _texts(files, data)
+    start = None if workspace.start is None else workspace.start.preprocessing
+    given = () if start is None else start.sides[:1]
+    [tokenizer] = vocabularies(data.vocabulary, {"joint": train.splitlines(keepends=True)}, workspace, given)
+
+    def fill(writer: ShardWriter) -> dict[str, Any]:
+        for done, text in enumerate((train, dev), start=1):
+            ids = np.array(encode(tokenizer, text))
+            writer.add(tokens=Column(ids, np.array([len(ids)])))
+            workspace.on_progress(done, 2)
+        return {"tokens": "all"}
+
+    made_from = {
+        "files": [vars(scan(path)) for path in files],
+        "tokenizer": tokenizer.fingerprint(),
+        "hold_out": None if data.dev else data.hold_out,
+    }
+    columns = {"tokens": token_type_for(tokenizer.vocab_size)}
+    shards = shards_for(workspace.folder / "shards", columns=columns, made_from=made_from, fill=fill)
+    streams = [shards[place][0] for place in range(len(PARTS))]
+    windows = Windows(streams[0], data.context)
+    blocks = [streams[1][at : at + data.context + 1] for at in range(0, len(streams[1]) - 1, data.context)]
+    return Prepared(
+        train=windows,
+        lengths=[np.full(len(windows), min(data.context, len(streams[0]) - 1))],
+        dev=blocks,
+        held=dev,
+        preprocessing=as_preprocessing([tokenizer], start),
+    )
+
+
+def _texts(files: Sequence[Path], data: RunningText) -> tuple[str, str]:
+    texts = ["".join(f"{line}\n" for line in read_lines(path)) for path in files]
+    if data.dev:
+        return "".join(texts[:-1]), texts[-1]
+    whole = "".join(texts)
+    cut = round(len(whole) * (1 - data.hold_out))
+    if not whole[:cut].strip() or not whole[cut:].strip():
+        raise ValueError(f"{', '.join(map(str, files))}: there is too little text to learn from and to hold some out")
+    return whole[:cut], whole[cut:]
+
+
+def encode(tokenizer: Tokenizer, text: str) -> list[int]:
+    """All ids of a long text, line by line, so that a vocabulary never joins two lines."""
+    rows = tokenizer.ids(text.splitlines(keepends=True), add_special=False)
+    return [number for row in rows for number in row]
+
+
+def sizes(preprocessing: Preprocessing) -> dict[str, Any]:
+    """How many rows the model's table has."""
+    return {"vocab_size": preprocessing.sides[0].vocab_size}
+
+
+def collate(data: RunningText, preprocessing: Preprocessing) -> Callable[[Sequence[TokenIds], Seed], BlockBatch]:
+    """In training, a context at a random offset of each window; in validation, the block as it is."""
+    pad = preprocessing.sides[0].pad_id
+
+    def collate_rows(rows: Sequence[TokenIds], seed: Seed) -> BlockBatch:
+        if not seed:
+            return collate_blocks(rows, pad=pad)
+        draw = np.random.default_rng(seed).random(len(rows))
+        return collate_blocks(
+            [_cut(row, chance, data.context) for row, chance in zip(rows, draw, strict=True)], pad=pad
+        )
+
+    return collate_rows
+
+
+def _cut(row: TokenIds, chance: float, context: int) -> NDArray[np.int64]:
+    most = max(0, len(row) - context - 1)
+    start = int(chance * (most + 1))
+    return row[start : start + context + 1].astype(np.int64)
+
+
+def loss(model: nn.Module, batch: BlockBatch, objective: NextToken) -> Loss:
+    """Cross-entropy of the next token. Right padding needs no mask: no token looks ahead."""
+    states = model.decoder(batch.inputs)[batch.keep]  # type: ignore[operator]
+    features, table, bias = model.head.projection(states)  # type: ignore[union-attr, operator]
+    return projected_cross_entropy(features, table, bias, batch.targets[batch.keep], smoothing=objective.smoothing)
+
+
+def score(generator: TextGenerator, held: str, judging: Judging) -> Scores:
+    """A sample of what it writes; thoroughly, the likelihood of the whole text with a stated stride."""
+    if not judging.thorough:
+        opening = held[:40].splitlines(keepends=True)[0]
+        written = generator.generate(opening, judging.options, max_new=SAMPLE_TOKENS)
+        return {"sample_0": f"{opening}{written}"}
+    ids = encode(generator.tokenizer, held)
+    found: Likelihood = generator.likelihood(ids, on_progress=judging.on_progress)
+    return summarise(found, text=held)
+
+
+def held_out(files: Sequence[Path], folder: ModelFolder) -> str:
+    """The text of some files, one after the other."""
+    return "".join(f"{line}\n" for path in files for line in read_lines(path))
+
+
+def facts(recipe: Any) -> dict[str, Any]:
+    """What a folder remembers of its recipe."""
+    return {
+        "data": recipe.data.corpus or ", ".join(Path(name).name for name in several(recipe.data.train)),
+        "context": recipe.data.context,
+    }
+
+
+TASK = Task(
+    name="language-model",
+    verb=VERBS["generate"],
+    use=TextGenerator,
+    training=Training(
+        data=RunningText,
+        objective=NextToken,
+        scoring=Scoring,
+        prepare=prepare,
+        sizes=sizes,
+        collate=collate,
+        loss=loss,
+        score=score,
+        held_out=held_out,
+        test_files=lambda data: (data.test,),
+        best="-loss",
+        facts=facts,
+    ),
+    automatic=plain_text.AUTOMATIC,
+)

@@ -1,0 +1,229 @@
+"""Classes of pictures: a Vision Transformer over patches, judged by accuracy."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from clearformer.data.catalogue import fetch
+from clearformer.data.collate import PictureBatch
+from clearformer.data.file_facts import scan
+from clearformer.data.readers import pictures
+from clearformer.data.readers.pictures import LabelledPicture, Pixels
+from clearformer.data.shards import Column, Shards, ShardWriter, shards_for
+from clearformer.evaluation.accuracy import score_classes
+from clearformer.folder.description import ModelFolder
+from clearformer.folder.preprocessing import PictureFacts, Preprocessing
+from clearformer.inference.picture_classifier import PictureClassifier, as_tensor
+from clearformer.tasks.automatic import picture_folders
+from clearformer.tasks.data_files import DataFiles, file_names
+from clearformer.tasks.task import Judging, Prepared, Scores, Seed, Task, Training, Workspace
+from clearformer.tasks.verbs import VERBS
+from clearformer.training.loss import Loss, cross_entropy
+
+COLUMNS = {"pixels": "u1", "label": "<u4"}
+CHUNK = 512
+Example = tuple[NDArray[Any], NDArray[Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PictureData(DataFiles):
+    """Two idx files (pictures and labels), or one folder with a subfolder per class. Without dev, some are held out."""
+
+    train: str = file_names()
+    train_labels: str = file_names()  # empty: `train` is a folder
+    dev: str = file_names()
+    dev_labels: str = file_names()
+    test: str = file_names()
+    test_labels: str = file_names()
+    hold_out: int = 1000  # pictures, where there is no dev
+    size: int = 0  # pixels on each side; 0: as the first picture has
+    channels: int = 0  # 1 or 3; 0: as the first picture has
+    shift: int = 0  # augmentation: move by up to so many pixels
+    flip: bool = False  # augmentation: mirror every second one
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassObjective:
+    """Cross-entropy of the class. smoothing: how much of the probability is spread over all classes."""
+
+    smoothing: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeldPictures:
+    """Pictures with their classes."""
+
+    pixels: list[Pixels]
+    labels: list[str]
+
+
+def prepare(data: PictureData, workspace: Workspace) -> Prepared[Example]:
+    """Read the pictures into shards of bytes, hold some out, and measure their mean and deviation."""
+    folder = fetch.get(data.corpus) if data.corpus else workspace.base
+    if not data.train:
+        raise ValueError("the recipe's [data] section needs train: a folder of classes, or an idx file of pictures")
+    train = list(_read(folder, data.train, data.train_labels))
+    if not train:
+        raise ValueError(f"{folder / data.train} holds no pictures: give a folder with one subfolder per class")
+    labels = pictures.label_order([one.label for one in train])
+    size = data.size or min(train[0].pixels.shape[:2])
+    channels = data.channels or train[0].pixels.shape[2]
+    dev = list(_read(folder, data.dev, data.dev_labels)) if data.dev else []
+    if not dev:
+        order = np.random.default_rng(1).permutation(len(train))
+        held = set(order[: min(data.hold_out, len(train) // 5)].tolist())
+        dev = [one for place, one in enumerate(train) if place in held]
+        train = [one for place, one in enumerate(train) if place not in held]
+    made_from = {"files": _files(folder, data), "size": size, "channels": channels, "labels": list(labels)}
+    shards = shards_for(
+        workspace.folder / "shards",
+        columns=COLUMNS,
+        made_from=made_from,
+        fill=lambda writer: _fill(writer, train, labels, size, channels, workspace),
+    )
+    mean, deviation = _statistics(shards, channels)
+    facts = PictureFacts(size=size, channels=channels, mean=mean, deviation=deviation)
+    fitted = [pictures.fit_square(one.pixels, size, channels) for one in dev]
+    return Prepared(
+        train=shards,  # type: ignore[arg-type]  # two columns
+        lengths=[np.ones(len(shards), dtype=np.int64)],
+        dev=[
+            (pixels.reshape(-1), np.array([labels.index(one.label)])) for pixels, one in zip(fitted, dev, strict=True)
+        ],
+        held=HeldPictures(pixels=fitted, labels=[one.label for one in dev]),
+        preprocessing=Preprocessing(labels=labels, picture=facts),
+    )
+
+
+def _read(folder: Path, name: str, labels: str) -> Iterator[LabelledPicture]:
+    if labels:
+        return pictures.read_idx_pair(folder / name, folder / labels)
+    return pictures.read_class_folders(folder / name)
+
+
+def _files(folder: Path, data: PictureData) -> list[dict[str, Any]]:
+    named = [folder / name for name in (data.train, data.train_labels, data.dev, data.dev_labels) if name]
+    inside = [path for one in named for path in ([one] if one.is_file() else sorted(one.rglob("*"))) if path.is_file()]
+    return [{"name": str(path.relative_to(folder)), "sha256": scan(path).sha256} for path in inside]
+
+
+def _fill(
+    writer: ShardWriter,
+    train: Sequence[LabelledPicture],
+    labels: Sequence[str],
+    size: int,
+    channels: int,
+    workspace: Workspace,
+) -> dict[str, Any]:
+    for start in range(0, len(train), CHUNK):
+        chunk = train[start : start + CHUNK]
+        pixels = np.stack([pictures.fit_square(one.pixels, size, channels) for one in chunk])
+        numbers = np.array([labels.index(one.label) for one in chunk])
+        each = size * size * channels
+        writer.add(
+            pixels=Column(pixels.reshape(-1), np.full(len(chunk), each)),
+            label=Column(numbers, np.ones(len(chunk), int)),
+        )
+        workspace.on_progress(min(start + CHUNK, len(train)), len(train))
+    return {"kept": len(train)}
+
+
+def _statistics(shards: Shards, channels: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Mean and deviation of each channel over the training pictures, as shares of 255."""
+    total, square, count = np.zeros(channels), np.zeros(channels), 0
+    for pixels, _ in shards:
+        values = pixels.reshape(-1, channels).astype(np.float64) / 255
+        total, square, count = total + values.sum(axis=0), square + (values**2).sum(axis=0), count + len(values)
+    mean = total / count
+    deviation = np.sqrt(np.maximum(square / count - mean**2, 1e-8))
+    return tuple(np.round(mean, 6).tolist()), tuple(np.round(deviation, 6).tolist())
+
+
+def sizes(preprocessing: Preprocessing) -> dict[str, Any]:
+    """What the pictures and their classes decide of the model."""
+    assert preprocessing.picture is not None
+    front = {"kind": "patches", "picture": preprocessing.picture.size, "channels": preprocessing.picture.channels}
+    return {"front": front, "head": {"kind": "class", "labels": len(preprocessing.labels)}}
+
+
+def collate(data: PictureData, preprocessing: Preprocessing) -> Callable[[Sequence[Example], Seed], PictureBatch]:
+    """Bytes as a batch; in training, moved and mirrored as the seed says."""
+    facts = preprocessing.picture
+    assert facts is not None
+    shape = (facts.size, facts.size, facts.channels)
+
+    def collate_rows(rows: Sequence[Example], seed: Seed) -> PictureBatch:
+        drawn = [pixels.reshape(shape) for pixels, _ in rows]
+        if seed and (data.shift or data.flip):
+            random = np.random.default_rng(seed)
+            drawn = [augment(one, random, shift=data.shift, flip=data.flip) for one in drawn]
+        labels = torch.tensor([int(label[0]) for _, label in rows])
+        return PictureBatch(pictures=as_tensor(drawn, facts), labels=labels)
+
+    return collate_rows
+
+
+def augment(pixels: Pixels, random: np.random.Generator, *, shift: int, flip: bool) -> Pixels:
+    """The same picture moved by some pixels, the edge repeated where nothing was, and perhaps mirrored."""
+    down, right = random.integers(-shift, shift + 1, size=2)
+    height, width = pixels.shape[:2]
+    rows = np.clip(np.arange(height) - down, 0, height - 1)
+    columns = np.clip(np.arange(width) - right, 0, width - 1)
+    moved: Pixels = pixels[rows][:, columns]
+    if flip and random.random() < 0.5:
+        moved = moved[:, ::-1]
+    return moved
+
+
+def loss(model: nn.Module, batch: PictureBatch, objective: ClassObjective) -> Loss:
+    """Cross-entropy of the class, and how often it was right."""
+    logits = model(batch.pictures)
+    found = cross_entropy(logits, batch.labels, smoothing=objective.smoothing)
+    right = (logits.detach().argmax(dim=-1) == batch.labels).sum()
+    return found._replace(metrics={**found.metrics, "accuracy": right})
+
+
+def score(classifier: PictureClassifier, held: HeldPictures, judging: Judging) -> Scores:
+    """Accuracy, with an interval if asked thoroughly."""
+    mine = judging.ranks.share_out(held.pixels)
+    found = judging.ranks.collect([one.label for one in classifier.classify(mine, judging.options)])
+    scores = score_classes(found, held.labels)
+    return scores if judging.thorough else {"accuracy": scores["accuracy"]}
+
+
+def held_out(files: Sequence[Path], folder: ModelFolder) -> HeldPictures:
+    """A test set: a folder of classes, or two idx files."""
+    facts = folder.preprocessing.picture
+    first, *rest = files
+    found = list(_read(Path(), str(first), str(rest[0]) if rest else ""))
+    size, channels = (facts.size, facts.channels) if facts else found[0].pixels.shape[1:]
+    fitted = [pictures.fit_square(one.pixels, size, channels) for one in found]
+    return HeldPictures(pixels=fitted, labels=[one.label for one in found])
+
+
+TASK = Task(
+    name="picture-classification",
+    verb=VERBS["classify"],
+    use=PictureClassifier,
+    training=Training(
+        data=PictureData,
+        objective=ClassObjective,
+        unit="pictures",
+        prepare=prepare,
+        sizes=sizes,
+        collate=collate,
+        loss=loss,
+        score=score,
+        held_out=held_out,
+        test_files=lambda data: (data.test, data.test_labels) if data.test_labels else (data.test,),
+        best="accuracy",
+        facts=lambda recipe: {"data": recipe.data.corpus or Path(recipe.data.train).name},
+    ),
+    automatic=picture_folders.AUTOMATIC,
+)

@@ -1,0 +1,40 @@
+"""A model that is asked for the wrong thing is introduced, with its verb and the right article."""
+
+from dataclasses import replace
+
+import pytest
+
+from clearformer.cli.main import VERBS
+from clearformer.inference.wrong_use import translates, use_of, wrong_use
+from clearformer.model.config import HeadConfig
+from clearformer.model.presets import preset
+
+
+def test_a_translator_that_should_continue_a_text():
+    assert wrong_use(preset("tiny"), "language-model") == (
+        "this model is an encoder–decoder that translates, not one that continues texts; use `clearformer translate`"
+    )
+
+
+def test_a_language_model_that_should_classify():
+    assert wrong_use(preset("gpt2"), "class").startswith("this model is a decoder that continues texts, not one that")
+
+
+@pytest.mark.parametrize(("kind", "verb"), [("class", "classify"), ("tags", "tag"), ("span", "answer")])
+def test_the_head_decides_about_the_verb(kind, verb):
+    config = replace(preset("bert-base"), head=HeadConfig(kind=kind, labels=0 if kind == "span" else 2))
+    assert use_of(config)[1] == verb
+    assert verb in VERBS
+
+
+def test_baselines_translate_and_readers_do_not():
+    assert translates(preset("tiny"))
+    assert translates(replace(preset("tiny"), shape="lstm"))
+    assert not translates(preset("gpt2"))
+    assert "an encoder that embeds texts, not one that translates" in wrong_use(preset("bert-base"), "translation")
+
+
+def test_what_has_no_verb_is_not_sent_anywhere():
+    assert use_of(preset("vit-b16")) == ("reads pictures", None)
+    assert use_of(preset("bert-base"))[1] is None or use_of(preset("bert-base"))[1] in VERBS
+    assert "no verb uses it yet" in wrong_use(preset("vit-b16"), "class")

@@ -1,0 +1,253 @@
+"""Every key of every family's config.json, deleted and changed: the import agrees with the published code, or refuses.
+
+A key that is read wrongly gives a model that runs and answers wrongly, and no other test would see it. The published
+library opens each altered folder itself; what it cannot open, or opens with parts that it had to invent, must be
+refused.
+"""
+
+import copy
+import functools
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers as hf
+from huggingface_hub.errors import StrictDataclassError
+from torch import Tensor
+
+from clearformer.interop.hf.defaults import DEFAULTS
+from clearformer.interop.importer import read_hugging_face
+from interop.references import MELS, PAD, VOCAB, output, reference
+
+SMALL = 8  # the model's width; two heads, one layer, sequences longer than every window and bucket
+BERT = {
+    "vocab_size": VOCAB, "hidden_size": SMALL, "intermediate_size": 12, "num_hidden_layers": 1,
+    "num_attention_heads": 2, "max_position_embeddings": 24, "pad_token_id": PAD,
+}  # fmt: skip
+SEQ2SEQ = {
+    "vocab_size": VOCAB, "d_model": SMALL, "encoder_layers": 1, "decoder_layers": 1, "encoder_ffn_dim": 12,
+    "decoder_ffn_dim": 12, "encoder_attention_heads": 2, "decoder_attention_heads": 2, "pad_token_id": PAD,
+    "max_position_embeddings": 24, "bos_token_id": 0, "eos_token_id": 2, "decoder_start_token_id": 2,
+}  # fmt: skip
+LLAMA = {key: value for key, value in BERT.items() if key != "num_labels"} | {"num_key_value_heads": 1}
+T5 = {
+    "vocab_size": VOCAB, "d_model": SMALL, "d_kv": 4, "d_ff": 12, "num_layers": 1, "num_heads": 2,
+    "relative_attention_num_buckets": 8, "relative_attention_max_distance": 12, "pad_token_id": PAD,
+    "decoder_start_token_id": 0,
+}  # fmt: skip
+WHISPER = {key: value for key, value in SEQ2SEQ.items() if key != "max_position_embeddings"} | {
+    "num_mel_bins": MELS, "max_source_positions": 12, "max_target_positions": 24,
+}  # fmt: skip
+GPT2 = {"vocab_size": VOCAB, "n_embd": SMALL, "n_layer": 1, "n_head": 2, "n_positions": 24, "pad_token_id": PAD}
+DISTILBERT = {
+    "vocab_size": VOCAB, "dim": SMALL, "hidden_dim": 12, "n_layers": 1, "n_heads": 2, "max_position_embeddings": 24,
+}  # fmt: skip
+VIT = {
+    "hidden_size": SMALL, "intermediate_size": 12, "num_hidden_layers": 1, "num_attention_heads": 2,
+    "image_size": 8, "patch_size": 4,
+}  # fmt: skip
+
+# The class of theirs, the class of its configuration, and what that is given.
+MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "bert": ("BertForMaskedLM", "BertConfig", BERT),
+    "bert, classes": ("BertForSequenceClassification", "BertConfig", BERT | {"num_labels": 3}),
+    "roberta": ("RobertaForMaskedLM", "RobertaConfig", BERT),
+    "xlm-roberta": ("XLMRobertaForTokenClassification", "XLMRobertaConfig", BERT | {"num_labels": 3}),
+    "camembert": ("CamembertModel", "CamembertConfig", BERT),
+    "distilbert": ("DistilBertForSequenceClassification", "DistilBertConfig", DISTILBERT),
+    "albert": ("AlbertForMaskedLM", "AlbertConfig", BERT | {"embedding_size": 6}),
+    "roformer": ("RoFormerForMaskedLM", "RoFormerConfig", BERT),
+    "gpt2": ("GPT2LMHeadModel", "GPT2Config", GPT2),
+    "llama": ("LlamaForCausalLM", "LlamaConfig", LLAMA),
+    "mistral": ("MistralForCausalLM", "MistralConfig", LLAMA | {"sliding_window": 5}),
+    "bart": ("BartForConditionalGeneration", "BartConfig", SEQ2SEQ),
+    "mbart": ("MBartForConditionalGeneration", "MBartConfig", SEQ2SEQ),
+    "t5": ("T5ForConditionalGeneration", "T5Config", T5),
+    "t5, 1.1": (
+        "T5ForConditionalGeneration",
+        "T5Config",
+        T5 | {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False},
+    ),
+    "mt5": ("MT5ForConditionalGeneration", "MT5Config", T5),
+    "marian": ("MarianMTModel", "MarianConfig", SEQ2SEQ),
+    "pegasus": ("PegasusForConditionalGeneration", "PegasusConfig", SEQ2SEQ),
+    "vit": ("ViTForImageClassification", "ViTConfig", VIT),
+    "whisper": ("WhisperForConditionalGeneration", "WhisperConfig", WHISPER),
+}
+
+# What no published table has, but files in the wild do.
+STRAY = {
+    "sliding_window": 5,
+    "rope_scaling": {"rope_type": "linear", "factor": 2.0},
+    "rope_theta": 500.0,
+    "dense_act_fn": "silu",
+    "is_gated_act": True,
+    "scale_decoder_outputs": False,
+    "hidden_size": 12,
+    "num_attention_heads": 4,
+    "num_hidden_layers": 2,
+    "num_key_value_heads": 2,
+    "head_dim": 2,
+    "n_ctx": 12,
+    "layer_types": ["sliding_attention"],
+    "partial_rotary_factor": 0.5,
+    "position_embedding_type": "relative_key",
+    "chunk_size_feed_forward": 5,
+    "is_encoder_decoder": True,
+    "normalize_before": True,
+    "add_final_layer_norm": True,
+    "normalize_embedding": False,
+    "static_position_embeddings": True,
+    "num_labels": 4,
+    "_num_labels": 4,
+    "is_decoder": True,
+    "tie_encoder_decoder": True,
+    "pooler_act": "relu",
+    "add_bias_logits": True,
+    "extra_pos_embeddings": 0,
+}
+
+
+def folder_of(family: str) -> Path:
+    return _folder(family, _HOME[0])
+
+
+_HOME: list[Path] = []
+
+
+@pytest.fixture(scope="module", autouse=True)
+def home(tmp_path_factory):
+    _HOME[:] = [tmp_path_factory.mktemp("published")]
+
+
+@functools.cache
+def _folder(family: str, home: Path) -> Path:
+    kind, config, given = MODELS[family]
+    folder = home / family
+    reference(kind, getattr(hf, config)(**given), noise=0.4).save_pretrained(folder)
+    return folder
+
+
+@functools.cache
+def published(family: str) -> dict[str, Any]:
+    """The config.json that the library writes for a family."""
+    kind, config, given = MODELS[family]
+    made = getattr(hf, config)(**given)
+    made.architectures = [kind]
+    return dict(json.loads(made.to_json_string(use_diff=True)))
+
+
+def changes(value: Any) -> list[Any]:
+    """Other values of the same kind, and null."""
+    if isinstance(value, bool):
+        return [not value, None]
+    if isinstance(value, int):
+        return [value + 1, 2 * value, -1, None]
+    if isinstance(value, float):
+        return [0.37, -0.5, None]
+    if isinstance(value, str):
+        return [*(word for word in ("relu", "silu", "gelu", "gelu_new", "gated-relu") if word != value), "x", None]
+    if isinstance(value, dict):
+        return [{}, None]
+    return [2, 0.5, True, "gelu_new"] if value is None else []
+
+
+OWN = [(family, key) for family in MODELS for key in published(family) if key != "model_type"]
+
+
+@pytest.mark.parametrize(("family", "key"), OWN, ids=[f"{family}-{key}" for family, key in OWN])
+def test_a_key_that_is_gone_or_changed(family, key):
+    plain = published(family)
+    without = {name: value for name, value in plain.items() if name != key}
+    wrong = [f"deleted: {problem}"] if (problem := verdict(family, without)) else []
+    for value in changes(plain[key]):
+        if problem := verdict(family, plain | {key: value}, without):
+            wrong.append(f"{value!r}: {problem}")
+    assert not wrong, f"{key} of {family}: {'; '.join(wrong)}"
+
+
+@pytest.mark.parametrize("family", MODELS)
+def test_a_key_that_belongs_to_another_family(family):
+    plain, wrong = published(family), []
+    others = {key: value for table in DEFAULTS.values() for key, value in table.items() if value is not None}
+    for key, value in (others | STRAY).items():
+        if key not in plain and (problem := verdict(family, plain | {key: value})):
+            wrong.append(f"{key} = {value!r}: {problem}")
+    assert not wrong, f"{family}: {'; '.join(wrong)}"
+
+
+@pytest.mark.parametrize("family", MODELS)
+def test_the_file_as_it_was_written_is_imported(family):
+    assert import_or_refusal(family, published(family))[1] is None
+
+
+def verdict(family: str, plain: dict[str, Any], without: dict[str, Any] | None = None) -> str | None:
+    """What is wrong with how an altered config.json is imported, if something is.
+
+    without: the file without the altered key. The library checks the type of every key, also of those that nothing
+    depends on (use_cache = null); where it stops at the type, an import must at least give what the absent key gives.
+    """
+    mine, refusal = import_or_refusal(family, plain)
+    if refusal is not None:
+        return None if "\n" not in refusal else f"refused in more than a sentence: {refusal}"
+    try:
+        return agreement(family, mine, plain)
+    except StrictDataclassError:
+        return None if without is None else agreement(family, mine, without)
+
+
+def agreement(family: str, mine: Any, plain: dict[str, Any]) -> str | None:
+    """How far an imported model is from what the library makes of a config.json, if it is."""
+    (folder_of(family) / "config.json").write_text(json.dumps(plain))
+    try:
+        theirs = opened_by_the_library(family, plain)
+        expected = answer(theirs, theirs.config, None)
+    except StrictDataclassError:
+        raise
+    except Exception as error:
+        return f"imported, though the library does not open it ({str(error)[:90]})"
+    found = answer(mine.model, theirs.config, mine.config)
+    if found.shape != expected.shape:
+        return f"shape {tuple(found.shape)}, not {tuple(expected.shape)}"
+    gap = float((found - expected).abs().max())
+    return None if gap < 1e-4 else f"off by {gap:.1e}"
+
+
+def import_or_refusal(family: str, plain: dict[str, Any]) -> tuple[Any, str | None]:
+    folder = folder_of(family)
+    (folder / "config.json").write_text(json.dumps(plain))
+    try:
+        return read_hugging_face(folder).bundle, None
+    except ValueError as error:
+        return None, str(error)
+
+
+def opened_by_the_library(family: str, plain: dict[str, Any]) -> Any:
+    named = plain.get("architectures") or ["AutoModel"]
+    model, report = getattr(hf, named[0]).from_pretrained(
+        folder_of(family), dtype=torch.float32, output_loading_info=True, local_files_only=True
+    )
+    invented = report["missing_keys"] or report["mismatched_keys"]
+    if invented:
+        raise ValueError(f"it invents {copy.copy(invented)}")
+    return model.eval()
+
+
+@torch.no_grad()
+def answer(model: Any, theirs: Any, ours: Any) -> Tensor:
+    """The same sequence through either program. ours: our configuration, where it is our model."""
+    torch.manual_seed(5)
+    tokens, target = torch.randint(5, VOCAB, (2, 15)), torch.randint(5, VOCAB, (2, 14))
+    if hasattr(theirs, "patch_size"):
+        pictures = torch.randn(2, theirs.num_channels, theirs.image_size, theirs.image_size)
+        return model(pictures) if ours else output(model(pictures))
+    if hasattr(theirs, "num_mel_bins"):
+        frames = torch.randn(2, 2 * theirs.max_source_positions, theirs.num_mel_bins)
+        return model(frames, target) if ours else output(model(input_features=frames.mT, decoder_input_ids=target))
+    if theirs.is_encoder_decoder and ours is None:
+        return output(model(input_ids=tokens, decoder_input_ids=target))
+    if ours is not None and ours.shape == "encoder-decoder":  # a file that names no head is a model without one
+        return model(tokens, target) if theirs.architectures else model.states(tokens, target)
+    return model(tokens) if ours else output(model(tokens))
