@@ -195,7 +195,7 @@ def _file_facts(path: Path, known_facts: ShardFacts | None) -> FileFacts:
     """From the shards made before if the file has not been touched since, else by reading it."""
     if not path.is_file():
         raise CorpusError(f"{path} does not exist or is not a file: check the name.")
-    for entry in known_facts.made_from["files"] if known_facts else []:
+    for entry in known_facts.made_from.get("files", []) if known_facts else []:
         known = FileFacts(**entry)
         if known.name == path.name and known.still_true_of(path):
             return known
