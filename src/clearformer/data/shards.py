@@ -134,15 +134,19 @@ def shards_for(
     made_from: dict[str, Any],
     fill: Callable[[ShardWriter], dict[str, Any]],
     rows_per_shard: int = ROWS_PER_SHARD,
+    same: bool = False,
 ) -> Shards:
     """The shards that were made from just this, or new ones, which `fill` writes; it returns what it counted.
 
     Shards that match but are damaged are refused rather than silently replaced: a disk that loses bytes is news.
+    same: shards of other data are refused, too, because a run that began with them resumes with them or not at all.
     """
     with only_one(folder.with_name(f".{folder.name}.lock")):
         storage.sweep(folder.parent, folder.name)
         present = facts_of(folder)
         if present is None or _as_read(present.made_from) != _as_read(made_from):
+            if same and present is not None:
+                raise ShardError(_other_data(folder, present.made_from, made_from))
             with storage.new_folder(folder) as aside:
                 with ShardWriter(aside, columns, rows_per_shard=rows_per_shard) as writer:
                     tally = fill(writer)
@@ -232,6 +236,15 @@ class ShardWriter:
 def _unwritable(file: IO[bytes], problem: OSError) -> ShardError:
     where = os.fsdecode(file.name)
     return ShardError(f"{where} cannot be written ({problem.strerror}): make room on the disk and start again")
+
+
+def _other_data(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> str:
+    """Which files are not those that shards were made from; all of them where only the way of reading differs."""
+    known = {entry["sha256"] for entry in before.get("files", [])}
+    named = [entry["name"] for entry in now.get("files", [])]
+    changed = [entry["name"] for entry in now.get("files", []) if entry["sha256"] not in known] or named
+    more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+    return f"{', '.join(changed[:3])}{more}: not the data that the run was begun with (see {folder}); begin anew"
 
 
 def _as_read(made_from: dict[str, Any]) -> dict[str, Any]:

@@ -123,9 +123,13 @@ def prepare(
     *,
     encoder: PairEncoder,
     workers: int | None = None,
+    same: bool = False,
     on_progress: OnProgress = lambda done, total: None,
 ) -> Shards:
-    """The shards of a corpus: reused when they were made from the same text in the same way, else made now."""
+    """The shards of a corpus: reused when they were made from the same text in the same way, else made now.
+
+    same: shards of another text are refused instead.
+    """
     files = [_file_facts(path, facts_of(folder)) for path in corpus.files]
     made_from = {"corpus": _form_of(corpus), "files": [asdict(facts) for facts in files], **encoder.facts()}
 
@@ -141,7 +145,8 @@ def prepare(
         _refuse_change(corpus, files)
         return asdict(tally)
 
-    return shards_for(folder, columns=dict.fromkeys(SIDES, encoder.token_type), made_from=made_from, fill=fill)
+    columns = dict.fromkeys(SIDES, encoder.token_type)
+    return shards_for(folder, columns=columns, made_from=made_from, fill=fill, same=same)
 
 
 def encode_all(pairs: Iterator[Pair], encoder: PairEncoder, workers: int | None = None) -> Iterator[Encoded]:
