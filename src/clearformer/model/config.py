@@ -19,10 +19,10 @@ Activation = Literal["relu", "gelu", "gelu-tanh", "silu", "tanh"]
 class AttentionConfig:
     """Heads and their shapes. kv_heads below heads is grouped-query, 1 is multi-query attention."""
 
-    heads: int = 8
-    kv_heads: int | None = None
+    heads: int = 8  # attention heads of a layer
+    kv_heads: int | None = None  # heads of keys and values; as many as heads if not given
     head_dim: int | None = None  # dim / heads if not given
-    bias: bool = True
+    bias: bool = True  # of the four projections
     key_bias: bool | None = None  # Whisper: no bias on keys alone, where it could not change the weights
     scale: float | None = None  # 1/√head_dim if not given; T5 has 1 and scales its initialisation instead
     cross: bool = True  # False: the recurrent baseline without attention
@@ -33,13 +33,14 @@ class AttentionConfig:
 class PositionConfig:
     """How positions enter the model. Fields that a kind does not use have no effect."""
 
+    # how positions are shown: added to the embeddings (waves, a table), by turning q and k (rotary), or in the scores
     kind: PositionKind = "sinusoidal"
     base: float = 10_000.0  # of the waves: sinusoidal kinds and rotary
     offset: int = 0  # the first position's number: a learned table leaves its first rows unused, waves start later
-    pairs: Literal["neighbours", "halves"] = "halves"  # rotary
+    pairs: Literal["neighbours", "halves"] = "halves"  # rotary: which two numbers turn together
     scaling: Literal["none", "linear", "ntk"] = "none"  # rotary past its trained length
-    factor: float = 1.0
-    buckets: int = 32  # T5
+    factor: float = 1.0  # rotary with scaling: how many times the trained length
+    buckets: int = 32  # T5: how many distances are told apart
     max_distance: int = 128  # T5's last bucket; Shaw's clipping
 
 
@@ -47,9 +48,9 @@ class PositionConfig:
 class NormConfig:
     """Which norm, where, and what keeps it from dividing by zero."""
 
-    kind: Literal["layer", "rms", "batch"] = "layer"
-    place: Literal["post", "pre"] = "post"
-    eps: float = 1e-5
+    kind: Literal["layer", "rms", "batch"] = "layer"  # LayerNorm, RMSNorm, or BatchNorm (to show why not)
+    place: Literal["post", "pre"] = "post"  # after each part as in 2017, or before it, which needs no long warm-up
+    eps: float = 1e-5  # added to the variance, against division by zero
     final: bool | None = None  # one more after the stack: pre-norm needs it; torch.nn.Transformer always has it
 
 
@@ -57,10 +58,10 @@ class NormConfig:
 class DropoutConfig:
     """Dropout rates of the four places where papers differ."""
 
-    embedding: float = 0.1
-    attention: float = 0.0
-    activation: float = 0.0
-    residual: float = 0.1
+    embedding: float = 0.1  # of the sum of embeddings and positions
+    attention: float = 0.0  # of the attention weights
+    activation: float = 0.0  # inside the feed-forward part
+    residual: float = 0.1  # of what attention and feed-forward parts add to the residual stream
 
     @classmethod
     def everywhere(cls, rate: float) -> "DropoutConfig":
@@ -84,10 +85,11 @@ class EmbeddingConfig:
 class FrontConfig:
     """What the encoder (or decoder) reads."""
 
+    # ids of a text, patches of a picture, or spectra of a recording
     kind: Literal["tokens", "patches", "sound"] = "tokens"
-    picture: int = 224  # patches: side of a picture, side of a patch, colours
-    patch: int = 16
-    channels: int = 3
+    picture: int = 224  # patches: pixels on each side of a picture
+    patch: int = 16  # patches: pixels on each side of a patch
+    channels: int = 3  # patches: 1 for grey, 3 for colour
     mels: int = 80  # sound: pitch bands
 
 
@@ -95,6 +97,7 @@ class FrontConfig:
 class HeadConfig:
     """What the states are turned into."""
 
+    # what the model says of its states; the task sets it
     kind: Literal["language-model", "states", "class", "tags", "span", "boxes", "masks", "pixels"] = "language-model"
     labels: int = 0  # classes of the task
     bias: bool = False  # language model: one bias per token
@@ -104,7 +107,7 @@ class HeadConfig:
     pooler: bool = False  # class and states: BERT's dense layer and tanh on the first state
     pooler_activation: Activation = "tanh"  # class: the pooler's activation; DistilBERT: relu
     class_bias: bool = True  # class: one bias per class
-    dropout: float = 0.0
+    dropout: float = 0.0  # class and tags: of the states that are classified
     queries: int = 0  # boxes of an encoder–decoder: how many it can find at most
 
 
@@ -113,20 +116,20 @@ class ModelConfig:
     """Everything that `build` needs to know."""
 
     family: str = "transformer"  # where the choices come from; for people and converters, layers never look at it
-    shape: Shape = "encoder-decoder"
-    vocab_size: int = 0
+    shape: Shape = "encoder-decoder"  # which stacks there are; the family sets it
+    vocab_size: int = 0  # tokens; from the data
     target_vocab_size: int | None = None  # the same as vocab_size if not given
-    dim: int = 512
-    hidden_dim: int = 2048
-    layers: int = 6
+    dim: int = 512  # width: numbers in each state
+    hidden_dim: int = 2048  # width of the feed-forward part
+    layers: int = 6  # of the encoder, or of the only stack
     decoder_layers: int | None = None  # as many as layers if not given
-    max_len: int = 512
+    max_len: int = 512  # longest input in tokens, where a table of positions or a context needs one
     attention: AttentionConfig = field(default_factory=AttentionConfig)
     position: PositionConfig = field(default_factory=PositionConfig)
     decoder_position: PositionConfig | None = None  # Whisper: waves in the encoder, a table in the decoder
     norm: NormConfig = field(default_factory=NormConfig)
-    activation: Activation = "relu"
-    gated: bool = False
+    activation: Activation = "relu"  # of the feed-forward part
+    gated: bool = False  # multiply the activation by a second projection, as SwiGLU does
     bias: bool = True  # of the feed-forward projections
     dropout: DropoutConfig = field(default_factory=DropoutConfig)
     embedding: EmbeddingConfig = field(default_factory=EmbeddingConfig)

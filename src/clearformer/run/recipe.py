@@ -29,8 +29,8 @@ log = logging.getLogger(__name__)
 class Recipe:
     """A run, described. data, objective, use, scoring: the task's own; model: plain until its sizes are known."""
 
-    task: str
-    name: str = "run"
+    task: str  # what the model is for; decides how [data], [objective], [use] and [scoring] are read
+    name: str = "run"  # of the run: without --out, its folder is runs/ and this name
     data: Any
     objective: Any
     model: dict[str, Any] = field(default_factory=lambda: {"preset": "tiny"})

@@ -16,14 +16,11 @@ def file_names() -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class DataFiles:
-    """Where examples come from.
+    """Where examples come from. File names are relative to the corpus's folder, or, without one, to the recipe's."""
 
-    corpus: a name from `clearformer data list`; file names are then relative to its folder, otherwise to the recipe's.
-    """
-
-    corpus: str | None = None
+    corpus: str | None = None  # a name from `clearformer data list`; files are then relative to its folder
     attribution: str | None = None  # what a model trained on this has to say of its data
-    licence: str | None = None
+    licence: str | None = None  # of the data; the trained model's folder says it
 
 
 def seen_from(folder: Path, data: D, base: Path) -> D:

@@ -37,9 +37,9 @@ SAMPLE_TOKENS = 80
 class RunningText(DataFiles):
     """Plain text, which is read end to end. Without `dev`, the last part of the training text is held out."""
 
-    train: str | tuple[str, ...] = file_names()
-    dev: str = file_names()
-    test: str = file_names()
+    train: str | tuple[str, ...] = file_names()  # text files, read one after the other
+    dev: str = file_names()  # a text to choose the best checkpoint by; empty: the end of train
+    test: str = file_names()  # a text for the end
     hold_out: float = 0.1  # share of the characters, where there is no `dev`
     vocabulary: TokenizerConfig = field(default_factory=lambda: TokenizerConfig(kind="character", min_frequency=1))
     context: int = 256  # tokens that the model sees at a time
@@ -53,9 +53,9 @@ class RunningText(DataFiles):
 
 @dataclass(frozen=True, kw_only=True)
 class NextToken:
-    """Cross-entropy of the next token. smoothing: how much of the probability is spread over all tokens."""
+    """Cross-entropy of the next token."""
 
-    smoothing: float = 0.0
+    smoothing: float = 0.0  # label smoothing: the share of the probability that is spread over all tokens
 
 
 class Windows:

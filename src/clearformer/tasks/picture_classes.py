@@ -35,12 +35,12 @@ Example = tuple[NDArray[Any], NDArray[Any]]
 class PictureData(DataFiles):
     """Two idx files (pictures and labels), or one folder with a subfolder per class. Without dev, some are held out."""
 
-    train: str = file_names()
-    train_labels: str = file_names()  # empty: `train` is a folder
-    dev: str = file_names()
-    dev_labels: str = file_names()
-    test: str = file_names()
-    test_labels: str = file_names()
+    train: str = file_names()  # a folder with one subfolder per class, or an idx file of pictures
+    train_labels: str = file_names()  # an idx file of classes; empty: train is a folder
+    dev: str = file_names()  # pictures to choose the best checkpoint by; empty: some of train
+    dev_labels: str = file_names()  # their classes, where dev is an idx file
+    test: str = file_names()  # pictures for the end
+    test_labels: str = file_names()  # their classes, where test is an idx file
     hold_out: int = 1000  # pictures, where there is no dev
     size: int = 0  # pixels on each side; 0: as the first picture has
     channels: int = 0  # 1 or 3; 0: as the first picture has
@@ -50,9 +50,9 @@ class PictureData(DataFiles):
 
 @dataclass(frozen=True, kw_only=True)
 class ClassObjective:
-    """Cross-entropy of the class. smoothing: how much of the probability is spread over all classes."""
+    """Cross-entropy of the class."""
 
-    smoothing: float = 0.0
+    smoothing: float = 0.0  # label smoothing: the share of the probability that is spread over all classes
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -111,9 +111,9 @@ class LessonPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class Scoring:
-    """[scoring] of tasks that have nothing else to say: how many of the development examples a validation looks at."""
+    """How a model is scored, where a task has nothing to add."""
 
-    examples: int = 1000
+    examples: int = 1000  # development examples that a validation during training looks at
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -39,9 +39,9 @@ Example = tuple[TokenIds, Any]
 class LabelledData(DataFiles):
     """A table (CSV, TSV, JSON lines) with a text and a label in each row; columns that are not named are found."""
 
-    train: str = file_names()
-    dev: str = file_names()
-    test: str = file_names()
+    train: str = file_names()  # a table to learn from
+    dev: str = file_names()  # a table to choose the best checkpoint by; empty: some of train
+    test: str = file_names()  # a table for the end
     text: str | None = None  # the name of the text's column, or its number from 1 where there are no headings
     label: str | None = None  # the name of the label's column
     second: str | None = None  # the name of a second text's column, where the class belongs to a pair
@@ -53,14 +53,10 @@ class LabelledData(DataFiles):
 
 @dataclass(frozen=True, kw_only=True)
 class LabelObjective:
-    """Cross-entropy of the class.
+    """Cross-entropy of the class."""
 
-    smoothing: how much of the probability is spread over all classes. balance: 0 counts every example alike, 1 every
-    class alike.
-    """
-
-    smoothing: float = 0.0
-    balance: float = 0.0
+    smoothing: float = 0.0  # label smoothing: the share of the probability that is spread over all classes
+    balance: float = 0.0  # 0 counts every example alike, 1 every class alike, so that rare classes count more
 
 
 @dataclass(frozen=True, kw_only=True)

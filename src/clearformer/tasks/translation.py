@@ -41,23 +41,20 @@ TokenPair = tuple[TokenIds, TokenIds]
 
 @dataclass(frozen=True, kw_only=True)
 class ParallelData(DataFiles):
-    """Parallel text: line n of a source file belongs to line n of its target file. Plain or .gz.
+    """Parallel text: line n of a source file belongs to line n of its target file. Plain or .gz."""
 
-    train_source, train_target: one file, or a list of files that are read one after the other.
-    """
-
-    source_language: str | None = None
-    target_language: str | None = None
-    train_source: str | tuple[str, ...] = file_names()
-    train_target: str | tuple[str, ...] = file_names()
-    dev_source: str = file_names()
-    dev_target: str = file_names()
-    test_source: str = file_names()
-    test_target: str = file_names()
+    source_language: str | None = None  # such as en; kept with the model
+    target_language: str | None = None  # such as de; decides how BLEU splits words
+    train_source: str | tuple[str, ...] = file_names()  # sentences to translate, one per line; one file or a list
+    train_target: str | tuple[str, ...] = file_names()  # their translations, line by line; as many files
+    dev_source: str = file_names()  # development set, from which training never learns
+    dev_target: str = file_names()  # its translations, by which the best checkpoint is chosen
+    test_source: str = file_names()  # test set, for the end
+    test_target: str = file_names()  # its translations
     joint: bool = True  # one vocabulary for both languages
     vocabulary: TokenizerConfig = field(default_factory=TokenizerConfig)
-    max_length: int = 256  # longer sentences (in tokens) are left out, and counted
-    split_pieces: float = 0.0  # chance that a piece is read as the two it was merged from (see data/subword_dropout.py)
+    max_length: int = 256  # pairs with more tokens on a side are left out, and counted
+    split_pieces: float = 0.0  # BPE-dropout: chance that a piece is read as the two it was merged from
 
     def __post_init__(self) -> None:
         if not 0 <= self.split_pieces < 1:
@@ -66,14 +63,10 @@ class ParallelData(DataFiles):
 
 @dataclass(frozen=True, kw_only=True)
 class TranslationObjective:
-    """Cross-entropy of the next target token.
+    """Cross-entropy of the next target token."""
 
-    smoothing: how much of the probability is spread over all tokens. r_drop: the weight of the divergence between two
-    passes with different dropout; 0 makes one pass.
-    """
-
-    smoothing: float = 0.1
-    r_drop: float = 0.0
+    smoothing: float = 0.1  # label smoothing: the share of the probability that is spread over all tokens
+    r_drop: float = 0.0  # weight of the divergence between two passes with different dropout; 0: one pass
 
     def __post_init__(self) -> None:
         if not 0 <= self.smoothing < 1:
@@ -84,9 +77,9 @@ class TranslationObjective:
 
 @dataclass(frozen=True, kw_only=True)
 class TranslationScoring(Scoring):
-    """tokenise: sacreBLEU's tokeniser ("none" for text that is split already); by default the language's own."""
+    """How translations are compared with those by people."""
 
-    tokenise: str | None = None
+    tokenise: str | None = None  # sacreBLEU's tokeniser; none for text that is split already; by default by language
 
 
 @dataclass(frozen=True, kw_only=True)

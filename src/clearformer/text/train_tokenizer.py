@@ -30,16 +30,14 @@ class TokenizerConfig:
     """Choices of a vocabulary.
 
     normalise: nothing by default, because everything else loses something (see normalise.py).
-    prefix_space: put one space before the text and remove it when decoding, so that a word has the same pieces at the
-        start of a sentence as inside it. Right for languages that put spaces between words; bpe and unigram only.
-    min_frequency: characters and merges seen less often are not worth a piece.
+    prefix_space: put one space before the text and remove it when decoding; bpe and unigram only.
     """
 
-    kind: Kind = "bpe"
-    vocab_size: int = 8000
-    normalise: tuple[Normalisation, ...] = ()
-    prefix_space: bool = True
-    min_frequency: int = 2
+    kind: Kind = "bpe"  # merged pairs, BERT's pieces, a unigram model, single characters, or bytes
+    vocab_size: int = 8000  # the most pieces, special tokens included
+    normalise: tuple[Normalisation, ...] = ()  # what is forgotten before pieces are cut; nothing by default
+    prefix_space: bool = True  # a word has the same pieces at the start as inside; false for unspaced scripts
+    min_frequency: int = 2  # characters and merges seen less often get no piece
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):

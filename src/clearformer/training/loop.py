@@ -41,19 +41,19 @@ ROLLBACKS = 10  # to one and the same checkpoint before we give up
 class TrainingConfig:
     """How long, how often, and what to do when something goes wrong."""
 
-    steps: int = 10_000
-    save_every: int = 500
-    validate_every: int = 500  # which saves, too
-    log_every: int = 50
-    seed: int = 1
-    batch_tokens: int = 4096  # ceiling of padded tokens on the larger side of a batch
-    batch_examples: int | None = None  # and of its rows, where that is less
+    steps: int = 10_000  # updates of the weights
+    save_every: int = 500  # steps between two checkpoints
+    validate_every: int = 500  # steps between two looks at the development set, each of which saves, too
+    log_every: int = 50  # steps between two lines of metrics.jsonl
+    seed: int = 1  # of the first weights, the order of the data, and dropout
+    batch_tokens: int = 4096  # most tokens in a batch, padding included, on its larger side; a picture counts as one
+    batch_examples: int | None = None  # most examples in a batch, where that is less
     accumulate: int = 1  # micro-batches per update
     replicas: int = 0  # threads that share each batch by rows; 0 = as many as this machine has use for
     patience: int = 0  # validations without a better score before stopping early; 0 = never
     keep: int = 3  # checkpoints kept besides the best
     average: int = 1  # the finished model is the mean of this many last checkpoints
-    precision: Literal["float32", "bfloat16"] = "float32"
+    precision: Literal["float32", "bfloat16"] = "float32"  # of the forward pass; bfloat16 for GPUs that have it
     spike: float = 100.0  # a loss this many times the running mean is not learned from
     bad_updates: int = 5  # so many in a row and the run goes back to its last checkpoint
     schedule: ScheduleConfig = field(default_factory=ScheduleConfig)

@@ -16,12 +16,12 @@ class OptimiserConfig:
     in steps of its own and leaves the rest to Adam.
     """
 
-    kind: Literal["adam", "muon"] = "adam"
-    momentum: float = 0.95  # of Muon
-    beta1: float = 0.9
-    beta2: float = 0.98
-    eps: float = 1e-9
-    decay: float = 0.0
+    kind: Literal["adam", "muon"] = "adam"  # muon learns more from the same text, if batches are large enough
+    momentum: float = 0.95  # of Muon: the share of the past in each step
+    beta1: float = 0.9  # of Adam: the share of the past in the mean of gradients
+    beta2: float = 0.98  # of Adam: the share of the past in the mean of their squares
+    eps: float = 1e-9  # of Adam: keeps a step finite where gradients are tiny
+    decay: float = 0.0  # weight decay of matrices; above 0 makes Adam AdamW
     clip: float = 0.0  # largest gradient norm; 0 = never clipped, as in the paper
     ema: float = 0.0  # decay of a running average of the weights, used for validation and the finished model; 0 = none
 

@@ -10,14 +10,12 @@ Schedule = Callable[[int], float]
 
 @dataclass(frozen=True, kw_only=True)
 class ScheduleConfig:
-    """peak: the highest rate, reached after `warmup`. None takes the 2017 formula's own, (dim · warmup)^-½.
+    """How the learning rate changes with the step. A warm-up given as a share follows when `steps` is changed."""
 
-    warmup: steps, or, below 1, a share of all steps, so that it follows when their number is changed.
-    """
-
+    # how the rate goes down after the warm-up
     kind: Literal["inverse-sqrt", "cosine", "linear", "constant"] = "inverse-sqrt"
-    peak: float | None = None
-    warmup: int | float = 4000
+    peak: float | None = None  # highest learning rate; left out: the 2017 formula, (dim · warmup)^-½
+    warmup: int | float = 4000  # steps in which the rate rises to the peak; below 1, a share of all steps
     floor: float = 0.0  # where cosine and linear end
 
     def __post_init__(self) -> None:

@@ -1,0 +1,88 @@
+"""The pages under docs/ that are made from the source are what the source says now, in both languages."""
+
+import ast
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+import recipe_reference  # noqa: E402 - tools/ is no package
+from recipe_words import EXAMPLE  # noqa: E402
+
+from clearformer.foundation import settings  # noqa: E402
+from clearformer.run.recipe import find_recipe, parse_recipe, read_recipe  # noqa: E402
+
+RECIPES = sorted(path.stem for path in (ROOT / "src" / "clearformer" / "recipes").glob("*.toml"))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_reference_is_what_the_tool_prints(language):
+    committed = recipe_reference.PAGES[language].read_text(encoding="utf-8")
+    assert committed == recipe_reference.Page(language).text(), "run python tools/recipe_reference.py"
+
+
+def test_every_key_is_explained_in_both_languages():
+    assert recipe_reference.missing() == []
+
+
+def test_a_key_without_a_comment_would_be_found(tmp_path, monkeypatch):
+    """The comment may stand behind a field or above it, and a field's neighbour never lends its own."""
+    module = tmp_path / "silent_keys.py"
+    module.write_text(
+        "from dataclasses import dataclass\n\n"
+        "@dataclass(frozen=True, kw_only=True)\nclass Silent:\n"
+        "    told: int = 1  # behind\n    silent: int = 2\n    # above\n    also: int = 3\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    import silent_keys
+
+    meanings = {key.name: key.meaning for key in recipe_reference.keys_of(silent_keys.Silent)}
+    assert meanings == {"told": "behind", "silent": "", "also": "above"}
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_every_key_of_a_shipped_recipe_is_on_the_page(name):
+    page = recipe_reference.PAGES["en"].read_text(encoding="utf-8")
+    for key in _leaves(settings.read_toml(find_recipe(name))):
+        assert f"| `{key}` |" in page, key
+
+
+def test_the_keys_that_model_reads_itself_are_listed():
+    """tasks/model_section.py takes some keys off [model] before it becomes a ModelConfig."""
+    source = ROOT / "src" / "clearformer" / "tasks" / "model_section.py"
+    calls = [node for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    taken = {ast.literal_eval(call.args[0]) for call in calls if getattr(call.func, "attr", "") == "pop"}
+    assert taken == set(recipe_reference.MODEL_KEYS)
+
+
+def test_the_example_is_a_recipe(tmp_path):
+    text = EXAMPLE.removeprefix("```toml\n").rstrip().removesuffix("```")
+    recipe = parse_recipe(tomllib.loads(text), "the example")
+    assert recipe.training.steps == 2000
+    file = tmp_path / "mine.toml"
+    file.write_text(text, encoding="utf-8")
+    assert read_recipe(file, ["training.steps=500", "model.layers=2"]).model == {"preset": "tiny", "layers": 2}
+
+
+def _leaves(values):
+    for name, value in values.items():
+        yield from _leaves(value) if isinstance(value, dict) else [name]
+
+
+PAIRS = sorted(path.name for path in (ROOT / "docs" / "zh").glob("*.md"))
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_both_languages_name_the_same_files(name):
+    """A path that one language names and the other does not is one that somebody forgot to change."""
+    english, chinese = (_paths(folder / name) for folder in (ROOT / "docs", ROOT / "docs" / "zh"))
+    assert english == chinese
+
+
+def _paths(page: Path) -> set[str]:
+    return set(re.findall(r"`((?:src|tests|examples|benchmarks|tools)/[\w/.-]+)`", page.read_text(encoding="utf-8")))
