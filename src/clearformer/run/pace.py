@@ -16,6 +16,7 @@ from clearformer.training.loop import Loop, TrainingConfig
 
 WARM = 1  # steps that fill caches and are not counted
 TIMED = 3
+LOOKS = 2  # validations per minute, at the most
 SPARE = 0.9  # of the time that somebody gives: validation and saving want some
 
 
@@ -43,13 +44,15 @@ def seconds_per_step(loop: Loop[Any]) -> float:
 
 
 def fitted(config: TrainingConfig, minutes: float, step_seconds: float) -> TrainingConfig:
-    """The same training in another time: as many validations and checkpoints, and a warm-up of the same share."""
+    """The same training in another time: no more validations and checkpoints, and a warm-up of the same share."""
     if minutes <= 0:
         raise ValueError(f"--minutes must be above 0, not {minutes:g}")
     steps = max(10, int(SPARE * 60 * minutes / step_seconds))
 
+    most = max(2, round(LOOKS * minutes))  # a short run must not spend its time on looking
+
     def scaled(every: int) -> int:
-        return max(1, round(every * steps / config.steps))
+        return max(1, round(every * steps / config.steps), steps // most)
 
     warmup = config.schedule.warmup_steps(config.steps) / config.steps
     return replace(
