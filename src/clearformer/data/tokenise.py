@@ -44,7 +44,7 @@ from clearformer.data.shards import (
 )
 from clearformer.data.token_pairs import SPECIALS_PER_SIDE
 from clearformer.foundation.machine import cores
-from clearformer.foundation.progress import OnProgress
+from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.text.doctor.parallel import PairLimits, classify_pair
 from clearformer.text.tokenizer import Tokenizer
 
@@ -123,7 +123,7 @@ def prepare(
     *,
     encoder: PairEncoder,
     workers: int | None = None,
-    on_progress: OnProgress = lambda done, total: None,
+    on_progress: OnProgress = unwatched,
 ) -> Shards:
     """The shards of a corpus: reused when they were made from the same text in the same way, else made now."""
     files = [_file_facts(path, facts_of(folder)) for path in corpus.files]
