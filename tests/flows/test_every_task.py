@@ -79,7 +79,7 @@ def test_a_resumed_run_takes_the_same_data_or_none(folder, tmp_path):
             lines = content.splitlines(keepends=True)
             file.write_bytes(content[:-1] + b"\x00" if name == "digits.idx" else b"".join(lines[:-20]))
     for _ in range(2):
-        with pytest.raises(ValueError, match="not the data that the run was begun with .* begin anew"):
+        with pytest.raises(ValueError, match=r"not the data that the run was begun with .* begin anew"):
             train.train(recipe, tmp_path / "out", base=copy, resume=True)
 
 

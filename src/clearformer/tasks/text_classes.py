@@ -22,12 +22,8 @@ from clearformer.evaluation.accuracy import score_classes
 from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Preprocessing
 from clearformer.inference.text_readers import Classifier
-<<<<<<< HEAD
 from clearformer.tasks.automatic import labelled_tables
-from clearformer.tasks.data_files import DataFiles, file_names
-=======
 from clearformer.tasks.data_files import DataFiles, file_names, folder_of
->>>>>>> port2
 from clearformer.tasks.learned_vocabulary import vocabularies
 from clearformer.tasks.task import Judging, Prepared, Scores, Seed, Task, Training, Workspace
 from clearformer.tasks.verbs import VERBS
