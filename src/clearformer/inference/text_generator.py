@@ -157,6 +157,8 @@ class TextGenerator:
         if len(ids) < 2:
             raise ValueError("a text needs two tokens at least, so that one can be predicted from the other")
         context = context or self.context
+        if context > self.longest:
+            raise ValueError(f"a context of {context} tokens is more than the model's {self.longest}; take less")
         stride = stride or max(1, context // 2)
         blocks: list[list[float]] = []
         done = 1  # tokens that need no prediction any more
