@@ -9,7 +9,7 @@ import torch
 
 from clearformer.folder import bundle
 from clearformer.folder.bundle import Bundle
-from clearformer.folder.description import load_tokenizers, read_description
+from clearformer.folder.description import open_folder
 from clearformer.foundation import storage
 from clearformer.inference.translation_settings import DecodingConfig
 from clearformer.inference.translator import Translator
@@ -57,7 +57,7 @@ def test_every_family_of_attention_is_exported_and_agrees(name, tmp_path):
     write(tmp_path / "model", MODELS[name])
     to_onnx.export(tmp_path / "model", tmp_path / "out")
     storage.verify(tmp_path / "out")
-    told = read_description(tmp_path / "out")["onnx"]["graphs"]
+    told = storage.read_json(tmp_path / "out" / "config.json")["onnx"]["graphs"]
     assert {path.name for path in (tmp_path / "out").glob("*.onnx")} == told.keys()
     for file, facts in told.items():
         graph = onnx.load(str(tmp_path / "out" / file)).graph
@@ -72,8 +72,8 @@ def test_greedy_search_over_the_graphs_finds_the_model_s_translations(tmp_path):
     bundle.save(made, tmp_path / "model")
     to_onnx.export(tmp_path / "model", tmp_path / "out")
     translator = Translator(made)
-    source_tokenizer, _ = load_tokenizers(tmp_path / "out")
-    names = read_description(tmp_path / "out")["onnx"]["graphs"]["decoder_step.onnx"]["inputs"]
+    source_tokenizer, _ = open_folder(tmp_path / "out").preprocessing.sides
+    names = storage.read_json(tmp_path / "out" / "config.json")["onnx"]["graphs"]["decoder_step.onnx"]["inputs"]
     for text in texts(4):
         config = DecodingConfig(beam=1, max_ratio=1.0, max_extra=5)
         [ids] = translator.encode([text], config)

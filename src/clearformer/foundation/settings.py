@@ -14,13 +14,13 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from pydantic import TypeAdapter, ValidationError
-
 C = TypeVar("C")
 
 
 def parse(kind: type[C], values: Mapping[str, Any], where: str) -> C:
     """A configuration of the given dataclass. where: what to call the origin in an error, usually a file name."""
+    from pydantic import TypeAdapter, ValidationError  # here: whoever only writes values down need not wait for it
+
     _refuse_unknown(kind, values, where, "")
     try:
         # As JSON, pydantic is strict about numbers and words ("5" and true are no integers) and still takes an array
