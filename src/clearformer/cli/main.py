@@ -22,7 +22,8 @@ GROUPS = {
     "use a model": {
         "translate": "translate sentences, a file, or standard input",
         "generate": "continue a text",
-        "classify": "find the class of each text",
+        "fill": "find the words that fit at a gap in a text",
+        "classify": "find the class of each text or picture",
         "tag": "find a tag for each word of a text",
         "answer": "find the answer to a question in a text",
         "embed": "turn texts into vectors that can be compared",
@@ -30,7 +31,7 @@ GROUPS = {
     "train a model": {
         "train": "train a model from a recipe, or from two text files",
         "distill": "train a smaller, faster model on a teacher's output",
-        "evaluate": "score a model's translations: BLEU, chrF2, perplexity",
+        "evaluate": "score a model on a test set: BLEU, accuracy, perplexity",
         "score": "log-probability of given translations, token by token",
         "diagnose": "why a model is bad, from its run, its text and its output",
     },
