@@ -52,8 +52,8 @@ def test_a_recipe_is_trained_with_changes(tmp_path: Path):
     files = "".join(f'{part}_{side} = "{part}.{side}"\n' for part in ("train", "dev") for side in ("source", "target"))
     recipe = tmp_path / "r.toml"
     recipe.write_text(
-        f"[data]\n{files}[vocabulary]\nvocab_size = 300\n"
-        "[model]\npreset = 'tiny'\ndim = 16\nhidden_dim = 32\nlayers = 1\n[training]\nsteps = 100000\n"
+        f"task = 'translation'\n[data]\n{files}[data.vocabulary]\nvocab_size = 300\n"
+        "[model]\npreset = 'tiny'\ndim = 16\nhidden_dim = 32\nlayers = 1\n[training]\nsteps = 100000\nschedule = { warmup = 0.1 }\n"
     )
     changes = {"training.steps": 2, "training.validate_every": 2, "training.save_every": 1}
     model = cf.train(recipe, changes, out=tmp_path / "run")

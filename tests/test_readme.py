@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 ENGLISH, CHINESE = ROOT / "README.md", ROOT / "README.zh.md"
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 # Training to the end takes minutes. The test runs the README's commands with a few steps.
-SHORTER = {"clearformer train": " training.steps=3 training.save_every=3 training.validate_every=3 scoring.sentences=4"}
+SHORTER = {"clearformer train": " training.steps=3 training.save_every=3 training.validate_every=3 scoring.examples=4"}
 
 
 class Block(NamedTuple):

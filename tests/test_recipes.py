@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,10 @@ import torch
 from clearformer.data.catalogue.corpora import find_corpus
 from clearformer.foundation import settings
 from clearformer.model.build import build
-from clearformer.run import train
-from clearformer.run.recipe import Recipe, find_recipe, model_config, read_recipe
+from clearformer.run.recipe import Recipe, find_recipe, parse_recipe, read_recipe
+from clearformer.run.train import train
+from clearformer.tasks.data_files import FILE, several
+from clearformer.tasks.model_section import model_config
 from clearformer.training.metrics_log import read_records
 
 SHIPPED = sorted(path.stem for path in find_recipe("sample").parent.glob("*.toml"))
@@ -23,38 +26,54 @@ def recipe(request: pytest.FixtureRequest) -> Recipe:
     return read_recipe(find_recipe(request.param))
 
 
+def sizes(recipe: Recipe) -> dict[str, int]:
+    """What the data decides, if its vocabulary has the size that the recipe asks for."""
+    if (vocabulary := getattr(recipe.data, "vocabulary", None)) is None:
+        return {}
+    own = {} if getattr(recipe.data, "joint", True) else {"target_vocab_size": vocabulary.vocab_size}
+    return {"vocab_size": vocabulary.vocab_size, **own}
+
+
 def parameters(recipe: Recipe) -> int:
     """Counted on the meta device, where a model has shapes and takes no memory."""
-    size = recipe.vocabulary.vocab_size
     with torch.device("meta"):
-        model = build(model_config(recipe.model, vocab_size=size, target_vocab_size=None if recipe.joint else size))
+        model = build(model_config(recipe.model, sizes(recipe)))
     return sum(parameter.numel() for parameter in model.parameters())
 
 
 def test_it_is_named_after_its_file_and_reads_back(recipe):
     assert recipe.name in SHIPPED
-    assert settings.parse(Recipe, settings.to_plain(recipe), recipe.name) == recipe
+    assert parse_recipe(settings.to_plain(recipe), recipe.name) == recipe
 
 
 def test_its_model_builds(recipe):
     assert parameters(recipe) == pytest.approx(PAPER.get(recipe.name, parameters(recipe)), rel=0.01)
 
 
-def test_its_text_is_in_its_corpus(recipe):
+def test_its_files_are_in_its_corpus(recipe):
     corpus = find_corpus(recipe.data.corpus)
     available = {path for file in corpus.files for path in (file.members or (file.path,))}
-    parts = ("train_source", "train_target", "dev_source", "dev_target", "test_source", "test_target")
-    for part in parts:
-        names = getattr(recipe.data, part)
-        wanted = {names} if isinstance(names, str) else set(names)
-        assert wanted - {""} <= available, part
-        assert wanted != {""} or part.startswith("test"), f"{part} is needed to train"
+    named = {one.name: several(getattr(recipe.data, one.name)) for one in fields(recipe.data) if one.metadata == FILE}
+    for part, names in named.items():
+        assert set(names) - {""} <= available, part
+        if recipe.task == "translation":
+            assert set(names) != {""} or part.startswith("test"), f"{part} is needed to train"
+    assert any(name.startswith("train") and files != ("",) for name, files in named.items())
+
+
+def test_the_first_line_after_its_comment_names_its_task(recipe):
+    """A reader sees at once what it is for, and the sections below follow from it."""
+    text = find_recipe(recipe.name).read_text(encoding="utf-8")
+    first = next(line for line in text.splitlines() if line and not line.startswith("#"))
+    assert first == f'task = "{recipe.task}"'
 
 
 def test_a_bundled_models_data_allows_it(recipe):
-    """What is trained on text with an open licence says whose text it is."""
+    """What is trained on data with an open licence says whose data it is."""
+    owners = {"mnist": "Yann LeCun and Corinna Cortes"}
     if "CC BY" in (recipe.data.licence or ""):
-        assert "tatoeba.org" in recipe.data.attribution
+        assert owners.get(recipe.data.corpus, "tatoeba.org") in recipe.data.attribution
+        assert recipe.data.licence in recipe.data.attribution
 
 
 @pytest.mark.parametrize("name", sorted(PAPER))
@@ -93,12 +112,12 @@ def test_ten_real_steps_at_full_size(name, tmp_path):
     changes = {"training.steps": 10, "training.batch_tokens": 128, "training.log_every": 1, "training.average": 1}
     for key, value in {**made_text(tmp_path, 24_000), **changes}.items():
         values = settings.lay(values, key, value)
-    recipe = settings.parse(Recipe, values, name)
+    recipe = parse_recipe(values, name)
     train(recipe, tmp_path / "run", base=tmp_path)
     losses = [record["loss"] for record in read_records(tmp_path / "run" / "metrics.jsonl")]
     assert len(losses) == 10
     # Untrained, the model knows nothing: about as unsure as one that takes all pieces for equally likely.
-    assert losses[0] == pytest.approx(math.log(recipe.vocabulary.vocab_size), abs=2)
+    assert losses[0] == pytest.approx(math.log(recipe.data.vocabulary.vocab_size), abs=2)
     assert all(math.isfinite(loss) for loss in losses)
     weights = (tmp_path / "run" / "model" / "model.safetensors").stat().st_size
     assert weights == pytest.approx(4 * PAPER[name], rel=0.01)

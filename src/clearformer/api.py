@@ -93,4 +93,5 @@ def train(
     values = settings.read_toml(path)
     for key, value in (changes or {}).items():
         values = settings.lay(values, key, value)
-    return run(parse_recipe(values, str(path)), Path(out), resume=resume, base=path.parent, minutes=minutes)
+    parsed = parse_recipe(values, str(path), base=path.parent)
+    return run(parsed, Path(out), resume=resume, base=path.parent, minutes=minutes)

@@ -50,7 +50,7 @@ def test_a_sentence_is_asked_for_where_one_is_needed(model_folder, tmp_path, mon
     [
         (["--out", "page.pdf"], 2, "should end in .htm or .html"),
         (["--figure", "heads", "--out", "x.png"], 2, "should end in .csv or .json or .svg"),
-        (["--figure", "attention", "--site", "nowhere", "--out", "x.svg"], 1, "does not attend at 'nowhere'"),
+        (["--figure", "attention", "--site", "nowhere", "--out", "x.svg"], 1, "has no attention layer 'nowhere'"),
         (["--figure", "curves", "--out", "x.svg"], 1, "name its folder with --runs"),
         (["--figure", "curves", "--runs", "nowhere", "--out", "x.svg"], 2, "nowhere is not a folder"),
         (["--out", "no/such/folder/page.html"], 1, "cannot be written"),

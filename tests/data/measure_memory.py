@@ -15,7 +15,8 @@ import numpy as np
 
 from clearformer.data.batching import BatchingConfig, DataPlan
 from clearformer.data.readers.parallel import ParallelFiles
-from clearformer.data.tokenise import PairEncoder, prepare
+from clearformer.data.token_pairs import SPECIALS_PER_SIDE
+from clearformer.data.tokenise import SIDES, PairEncoder, prepare
 from clearformer.text.train_tokenizer import train
 
 WORKERS = 2
@@ -55,8 +56,9 @@ def main() -> None:
     print(f"{len(shards):,} pairs tokenised by {WORKERS} processes in {seconds:.0f} s")
 
     began = time.monotonic()
-    lengths = shards.lengths()
-    plan = DataPlan(*lengths, config=BatchingConfig(max_tokens=25_000), seed=1)
+    plan = DataPlan(
+        *(shards.lengths(side) + SPECIALS_PER_SIDE for side in SIDES), config=BatchingConfig(max_tokens=25_000), seed=1
+    )
     batches = plan.batches(0)
     print(f"planned {len(batches):,} batches in {time.monotonic() - began:.1f} s, {plan.waste():.1%} padding")
     tokens = sum(len(shards[index][0]) for rows in batches[::20] for index in rows.tolist())  # from all over the files

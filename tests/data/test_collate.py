@@ -8,7 +8,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearformer.data.collate import collate_blocks, collate_labelled, collate_pairs, cut_blocks
+from clearformer.data.collate import (
+    PictureBatch,
+    collate_blocks,
+    collate_labelled,
+    collate_pairs,
+    cut_blocks,
+)
 
 PAD, BOS, EOS = 0, 1, 2
 ids = st.lists(st.integers(0, 65535), max_size=12).map(lambda values: np.array(values, dtype=np.uint16))
@@ -23,7 +29,7 @@ def test_a_batch_by_hand():
     assert batch.target_in.tolist() == [[BOS, 8, PAD], [BOS, 10, 11]]
     assert batch.target_out.tolist() == [[8, EOS, PAD], [10, 11, EOS]]
     assert batch.target_keep.tolist() == [[True, True, False], [True, True, True]]
-    assert batch.tokens == 5
+    assert len(batch) == 2
 
 
 @given(st.lists(st.tuples(ids, ids), min_size=1, max_size=6))
@@ -38,7 +44,7 @@ def test_every_sentence_can_be_read_back(rows):
         assert batch.target_out[row][batch.target_keep[row]].tolist() == [*target, EOS]
     assert (batch.source[~batch.source_keep] == PAD).all()
     assert (batch.target_out[~batch.target_keep] == PAD).all()
-    assert batch.tokens == sum(len(target) + 1 for _, target in rows)
+    assert batch.target_keep.sum() == sum(len(target) + 1 for _, target in rows)
 
 
 @given(st.lists(st.tuples(ids, ids), min_size=1, max_size=6))
@@ -52,7 +58,7 @@ def test_a_batch_moves_to_a_device_as_a_whole():
     batch = collate_pairs([(np.array([5]), np.array([6]))], pad=PAD, bos=BOS, eos=EOS)
     moved = batch.to("meta")
     assert {moved.source.device.type, moved.target_keep.device.type} == {"meta"}
-    assert moved.tokens == batch.tokens == 2
+    assert len(moved) == len(batch) == 1
     assert batch.source.device.type == "cpu"
 
 
@@ -64,7 +70,7 @@ def test_blocks_by_hand():
     assert batch.inputs.tolist() == [[5, 6], [7, EOS], [8, PAD]]
     assert batch.targets.tolist() == [[6, 7], [EOS, 8], [EOS, PAD]]
     assert batch.keep.tolist() == [[True, True], [True, True], [True, False]]
-    assert batch.tokens == 5
+    assert int(batch.keep.sum()) == 5
 
 
 @given(st.lists(ids, max_size=8), st.integers(1, 10))
@@ -111,13 +117,13 @@ def test_a_shared_out_batch_has_the_same_rows_in_less_space_and_equal_parts():
     batch = collate_pairs(rows, pad=0, bos=1, eos=2)
     parts = batch.split(3)
     assert len(parts) == 3
-    assert sum(part.tokens for part in parts) == batch.tokens
+    assert sum(int(part.target_keep.sum()) for part in parts) == int(batch.target_keep.sum())
     read = sorted(
         tuple(row[keep].tolist()) for part in parts for row, keep in zip(part.source, part.source_keep, strict=True)
     )
     assert read == sorted(tuple(row[keep].tolist()) for row, keep in zip(batch.source, batch.source_keep, strict=True))
     assert sum(part.target_in.numel() for part in parts) < batch.target_in.numel()
-    sizes = [int(part.source_keep.sum()) + part.tokens for part in parts]
+    sizes = [int(part.source_keep.sum()) + int(part.target_keep.sum()) for part in parts]
     assert max(sizes) - min(sizes) <= 2 * (batch.source.size(1) + batch.target_in.size(1))
 
 
@@ -127,3 +133,54 @@ def test_a_batch_of_few_rows_has_few_parts_and_none_is_empty():
     assert 1 <= len(parts) <= 2
     assert sum(len(part.source) for part in parts) == 2
     assert [len(part.source) for part in collate_pairs(rows[:1], pad=0, bos=1, eos=2).split(4)] == [1]
+
+
+def pairs(count):
+    rows = [(np.arange(5, 6 + n % 7), np.arange(50 + n, 52 + n + n % 3)) for n in range(count)]
+    return collate_pairs(rows, pad=0, bos=1, eos=2)
+
+
+BATCHES = {
+    "pairs": pairs,
+    "blocks": lambda count: collate_blocks([np.arange(n, n + 2 + n % 3) for n in range(count)], pad=0),
+    "labelled": lambda count: collate_labelled([(np.arange(n, n + 1 + n % 4), n) for n in range(count)], pad=0),
+    "pictures": lambda count: PictureBatch(
+        pictures=torch.arange(count * 12.0).view(count, 3, 2, 2), labels=torch.arange(count)
+    ),
+}
+
+
+def rows_of(batch):
+    """Each row as what it says: its numbers under the masks, in an order that does not depend on padding."""
+    masks = {name: value for name, value in vars(batch).items() if name.endswith("keep")}
+
+    def real(name, row):
+        owner = next((mask for mask in masks if mask.split("_")[0] == name.split("_")[0]), None)
+        mask = masks.get("keep" if "keep" in masks and name != "labels" else owner)
+        return tuple(
+            (getattr(batch, name)[row] if mask is None else getattr(batch, name)[row][mask[row]]).flatten().tolist()
+        )
+
+    return [tuple(real(name, row) for name in vars(batch) if name not in masks) for row in range(len(batch))]
+
+
+@pytest.mark.parametrize("kind", BATCHES)
+@given(rows=st.integers(1, 12), count=st.integers(1, 15))
+def test_parts_of_any_batch_hold_every_row_once(kind, rows, count):
+    """Whatever a task trains on can be shared out to threads: nothing is lost, nothing is learned twice."""
+    batch = BATCHES[kind](rows)
+    parts = batch.split(count)
+    assert 1 <= len(parts) <= count
+    assert all(type(part) is type(batch) and len(part) > 0 for part in parts)
+    assert sorted(row for part in parts for row in rows_of(part)) == sorted(rows_of(batch))
+    if kind != "pairs":  # those are cut by tokens
+        assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+@pytest.mark.parametrize("kind", BATCHES)
+def test_some_rows_of_a_batch_are_a_batch(kind):
+    """One row is what the memory of a run is measured with; any others may be asked for by number."""
+    batch = BATCHES[kind](5)
+    assert rows_of(batch.take(slice(0, 1))) == rows_of(batch)[:1]
+    assert rows_of(batch.take(torch.tensor([4, 1]))) == [rows_of(batch)[4], rows_of(batch)[1]]
+    assert len(batch) == 5

@@ -110,7 +110,7 @@ def test_the_selection_rule_is_the_one_that_is_written_down(monkeypatch):
 
 def test_its_recipe_trains(tmp_path):
     path = find_recipe("sample")
-    changes = ["training.steps=3", "training.log_every=1", "training.validate_every=3", "scoring.sentences=4"]
-    recipe = read_recipe(path, [*changes, "training.batch_tokens=512", "decoding.beam=1"])
+    changes = ["training.steps=3", "training.log_every=1", "training.validate_every=3", "scoring.examples=4"]
+    recipe = read_recipe(path, [*changes, "training.batch_tokens=512", "use.beam=1"])
     model = train(recipe, tmp_path / "run", base=path.parent)
     assert "tatoeba.org" in (model / "config.json").read_text(encoding="utf-8")

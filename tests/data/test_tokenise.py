@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,9 @@ from clearformer.data import tokenise
 from clearformer.data.batching import BatchingConfig, DataPlan
 from clearformer.data.catalogue.fetch import locate
 from clearformer.data.readers.parallel import CorpusError, JoinedFiles, ParallelFiles, TabSeparated
-from clearformer.data.shards import MANIFEST, ShardError
-from clearformer.data.tokenise import PairEncoder, prepare
+from clearformer.data.shards import FACTS, ShardError, shards_for
+from clearformer.data.token_pairs import SPECIALS_PER_SIDE
+from clearformer.data.tokenise import SIDES, PairEncoder, prepare
 from clearformer.text.train_tokenizer import train
 
 BYTES = train("byte", [])  # an id a byte, nothing to learn: byte b has id b + 4
@@ -54,7 +56,7 @@ def test_sentences_come_back_in_order_and_the_rest_is_counted(corpus, encoder, t
     shards = prepare(corpus, tmp_path / "s", encoder=encoder, workers=1, on_progress=lambda *step: steps.append(step))
     expected = [(pair.source, pair.target) for pair in corpus.pairs() if pair.target]
     assert read_back(shards) == expected
-    tally = shards.manifest.tally
+    tally = shards.facts.tally
     assert tally["kept"] == len(shards) == 38
     assert sum(tally["left_out"].values()) == 2
     assert min(tally["first_line"].values()) == 11
@@ -62,11 +64,12 @@ def test_sentences_come_back_in_order_and_the_rest_is_counted(corpus, encoder, t
 
 
 @pytest.mark.timeout(120)
-def test_several_processes_write_the_very_same_bytes(corpus, encoder, tmp_path, small_chunks):
+def test_several_processes_write_the_very_same_bytes(corpus, encoder, tmp_path, small_chunks, monkeypatch):
+    monkeypatch.setattr(tokenise, "shards_for", partial(shards_for, rows_per_shard=10))
     for workers in (1, 2):
-        prepare(corpus, tmp_path / f"{workers}", encoder=encoder, workers=workers, pairs_per_shard=10)
+        prepare(corpus, tmp_path / f"{workers}", encoder=encoder, workers=workers)
     assert contents(tmp_path / "1") == contents(tmp_path / "2")
-    assert len(list((tmp_path / "1").glob("*.source.tokens"))) == 4
+    assert len(list((tmp_path / "1").glob("*.source.values"))) == 4
 
 
 def test_shards_are_reused_without_reading_the_corpus(corpus, encoder, tmp_path, monkeypatch):
@@ -103,9 +106,9 @@ def test_another_text_tokenizer_or_limit_makes_new_shards(corpus, encoder, tmp_p
 
 def test_pairs_with_too_many_tokens_are_counted(corpus, tmp_path):
     shards = prepare(corpus, tmp_path / "s", encoder=PairEncoder(source=BYTES, target=BYTES, max_len=19), workers=1)
-    assert shards.manifest.tally["left_out"]["too many tokens"] == 29
-    assert shards.manifest.tally["first_line"]["too many tokens"] == 10
-    source_lengths, target_lengths = shards.lengths()
+    assert shards.facts.tally["left_out"]["too many tokens"] == 29
+    assert shards.facts.tally["first_line"]["too many tokens"] == 10
+    source_lengths, target_lengths = (shards.lengths(side) + SPECIALS_PER_SIDE for side in SIDES)
     assert max(source_lengths.max(), target_lengths.max()) == 19
     DataPlan(source_lengths, target_lengths, config=BatchingConfig(max_tokens=19), seed=0)  # fits, so it is planned
 
@@ -121,12 +124,12 @@ def test_options_of_a_form_count_too(encoder, tmp_path):
 
 def test_damaged_shards_are_refused_not_replaced(corpus, encoder, tmp_path):
     prepare(corpus, tmp_path / "s", encoder=encoder, workers=1)
-    tokens = tmp_path / "s" / "00000.target.tokens"
+    tokens = tmp_path / "s" / "00000.target.values"
     tokens.write_bytes(tokens.read_bytes()[:-2])
-    with pytest.raises(ShardError, match=r"00000\.target\.tokens has .* bytes, its manifest says"):
+    with pytest.raises(ShardError, match=r"00000\.target\.values is damaged: it has .* bytes and .*: delete"):
         prepare(corpus, tmp_path / "s", encoder=encoder, workers=1)
-    (tmp_path / "s" / MANIFEST).write_text("{")
-    with pytest.raises(ShardError, match=r"manifest\.json cannot be read"):
+    (tmp_path / "s" / FACTS).write_text("{")
+    with pytest.raises(ShardError, match=r"shards\.json cannot be read"):
         prepare(corpus, tmp_path / "s", encoder=encoder, workers=1)
 
 

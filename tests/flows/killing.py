@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,12 @@ from clearformer.foundation import storage
 
 # One process imports everything and then makes a fresh copy of itself for each run: a start costs milliseconds.
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["clearformer.run.train", "torch.utils.tensorboard"])
+PROCESSES.set_forkserver_preload(["clearformer.run.train", "clearformer.tasks.translation", "torch.utils.tensorboard"])
 LONGEST = 120.0  # seconds that a test waits for anything
 
 
 def start(folder: Path, out: Path, changes: Iterable[str] = (), poison: Iterable[int] = ()) -> BaseProcess:
-    """Train the recipe of a folder, resuming what is there. poison: places of the data plan with an unusable loss."""
+    """Train the one recipe of a folder, resuming what is there. poison: places of the data plan with an unusable loss."""
     process = PROCESSES.Process(target=_train, args=(folder, out, tuple(changes), frozenset(poison)))
     process.start()
     return process
@@ -35,18 +36,20 @@ def _train(folder: Path, out: Path, changes: tuple[str, ...], poison: frozenset[
     import torch
 
     from clearformer.run import train
-    from clearformer.run.recipe import read_recipe
+    from clearformer.run.recipe import read_recipe, trainable
 
     torch.set_num_threads(1)
-    real_loss = train.translation_loss
-    recipe = read_recipe(folder / "numbers.toml", changes)
+    [path] = folder.glob("*.toml")
+    recipe = read_recipe(path, changes)
+    task, training = trainable(recipe.task)
 
-    def poisoned_loss(model: Any, batch: Any, **options: Any) -> Any:
-        loss = real_loss(model, batch, **options)
+    def poisoned_loss(model: Any, batch: Any, objective: Any) -> Any:
+        loss = training.loss(model, batch, objective)
         place = torch.initial_seed() // (1_009 * 1_013) - recipe.training.seed * 1_000_003  # the loop seeds by it
         return loss._replace(total=loss.total * torch.nan) if place in poison else loss
 
-    train.translation_loss = poisoned_loss
+    poisoned = replace(training, loss=poisoned_loss)
+    train.trainable = lambda name: (replace(task, training=poisoned), poisoned)
     try:
         train.train(recipe, out, resume=out.exists(), base=folder)
     except train.Interrupted:

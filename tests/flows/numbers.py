@@ -25,6 +25,7 @@ def write_corpus(folder: Path, *, train: int = 600, dev: int = 20) -> None:
 
 
 RECIPE = """
+task = "translation"
 name = "numbers"
 
 [data]
@@ -34,7 +35,7 @@ train_target = "train.figures"
 dev_source = "dev.words"
 dev_target = "dev.figures"
 
-[vocabulary]
+[data.vocabulary]
 kind = "bpe"
 vocab_size = 320
 
@@ -53,15 +54,15 @@ save_every = 5
 validate_every = 8
 log_every = 1
 batch_tokens = 400
-schedule = { warmup = 10, peak = 0.005 }
+schedule = { warmup = 0.4, peak = 0.005 }
 
-[decoding]
+[use]
 beam = 2
 max_ratio = 1.0
 max_extra = 2
 
 [scoring]
-sentences = 5
+examples = 5
 """
 
 

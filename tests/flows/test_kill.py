@@ -13,7 +13,7 @@ from flows.numbers import write_recipe
 # 600 pairs in batches of 400 tokens: an epoch is nine micro-batches, so 24 steps of two pass the end of five of them.
 EVERYTHING = (
     "training.accumulate=2",
-    "training.r_drop=1.0",
+    "objective.r_drop=1.0",
     "training.optimiser.ema=0.9",
     "training.average=2",
 )
@@ -82,8 +82,8 @@ def test_a_second_process_is_kept_out_of_a_run(folder, tmp_path):
 VARIANTS = {
     "plain": ((), ()),
     "accumulation": (("training.accumulate=3",), ()),
-    "two passes": (("training.r_drop=1.0",), ()),
-    "lanes": (("training.lanes=2",), ()),
+    "two passes": (("objective.r_drop=1.0",), ()),
+    "replicas": (("training.replicas=2",), ()),
     "averages": (("training.optimiser.ema=0.9", "training.average=3"), ()),
     "rollbacks": (("training.spike=50.0",), (6, 11, 12, 13, 14, 15, 19, 20)),
     "everything": (EVERYTHING, POISON),

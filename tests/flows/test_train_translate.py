@@ -27,7 +27,7 @@ CHANGES = (
     "training.schedule={ warmup = 60, peak = 0.01 }",
     "model.dim=64",
     "model.hidden_dim=128",
-    "scoring.sentences=20",
+    "scoring.examples=20",
 )
 
 
@@ -86,7 +86,7 @@ def test_the_finished_model_is_the_mean_of_the_last_planned_checkpoints(trained)
 @pytest.mark.slow
 def test_the_model_says_where_it_comes_from(trained):
     _, model = trained
-    provenance = read_description(model)["provenance"]
+    provenance = read_description(model).provenance
     assert provenance["recipe"] == "numbers"
     assert provenance["data"] == "train.words"
     assert provenance["source_language"] == "en"
@@ -107,7 +107,7 @@ def test_company_does_not_change_a_trained_model_s_words(trained):
 def test_a_run_is_not_begun_over_by_mistake_and_a_finished_one_is_finished_again(trained):
     folder, model = trained
     recipe = read_recipe(folder / "numbers.toml", CHANGES)
-    with pytest.raises(ValueError, match="holds a run already; go on with --resume, or choose another --out"):
+    with pytest.raises(ValueError, match="holds a run already; resume it with --resume, or choose another --out"):
         run.train(recipe, folder / "out", base=folder)
     before = {file.name: file.read_bytes() for file in model.iterdir()}
     assert run.train(recipe, folder / "out", base=folder, resume=True) == model
@@ -142,7 +142,7 @@ def test_an_interrupted_run_says_how_to_go_on_and_does(tmp_path, monkeypatch):
 
     monkeypatch.setattr(run, "Stop", Press)
     with pytest.raises(
-        run.Interrupted, match="stopped at step 3 and saved; go on with: clearformer train --resume --out"
+        run.Interrupted, match="stopped at step 3 and saved; resume with: clearformer train --resume --out"
     ):
         run.train(recipe, tmp_path / "out", base=tmp_path, watchers=run.Watchers(train=press))
     assert not (tmp_path / "out" / "model").exists()

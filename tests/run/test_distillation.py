@@ -1,4 +1,4 @@
-"""Distillation: the teacher's lines stand beside their sources, no block is written twice, and a student trains."""
+"""Distillation: a student learns from what its teachers write, from one recipe to its own folder."""
 
 from pathlib import Path
 
@@ -7,18 +7,18 @@ import torch
 
 from clearformer.folder.bundle import load
 from clearformer.model.weights import weights_of
-from clearformer.run import distillation
-from clearformer.run.distillation import Teachers, distill, with_lessons, write_lessons
-from clearformer.run.recipe import DataConfig
+from clearformer.run.distillation import distill
+from clearformer.tasks.task import Teachers
 
 RECIPE = """
+task = "translation"
 name = "toy"
 [data]
 train_source = "a.en"
 train_target = "a.de"
 dev_source = "a.en"
 dev_target = "a.de"
-[vocabulary]
+[data.vocabulary]
 kind = "bpe"
 vocab_size = 300
 [model]
@@ -30,75 +30,12 @@ layers = 2
 steps = 4
 validate_every = 4
 batch_tokens = 512
-[decoding]
+schedule = { kind = "constant", peak = 1e-6, warmup = 1 }
+[use]
 beam = 1
 [scoring]
-sentences = 4
+examples = 4
 """
-
-
-@pytest.fixture
-def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(distillation, "BLOCK", 3)
-    path = tmp_path / "a.en"
-    path.write_text("".join(f"line {n}\n" for n in range(8)))
-    return path
-
-
-def shout(texts):
-    return [text.upper() for text in texts]
-
-
-def test_line_n_belongs_to_line_n(source, tmp_path):
-    seen = []
-    written = write_lessons(source, tmp_path / "lessons" / "0", shout, lambda done, total: seen.append((done, total)))
-    assert written.read_text() == source.read_text().upper()
-    assert seen == [(3, 8), (6, 8), (8, 8)]
-
-
-def test_an_interruption_loses_no_block(source, tmp_path):
-    asked = []
-
-    def tired(texts):
-        asked.append(len(texts))
-        if len(asked) == 2:
-            raise KeyboardInterrupt
-        return shout(texts)
-
-    folder = tmp_path / "lessons" / "0"
-    with pytest.raises(KeyboardInterrupt):
-        write_lessons(source, folder, tired)
-    assert write_lessons(source, folder, tired).read_text() == source.read_text().upper()
-    assert asked == [3, 3, 3, 2]  # the first block was not asked for again
-    write_lessons(source, folder, tired)
-    assert len(asked) == 4  # nor was anything, once all was there
-
-
-def test_a_line_break_in_a_translation_does_not_shift_the_lines_behind_it(source, tmp_path):
-    written = write_lessons(source, tmp_path / "0", lambda texts: [f"{text}\nand more" for text in texts])
-    assert written.read_text().splitlines()[7] == "line 7 and more"
-
-
-def test_the_teacher_is_heard_beside_the_original_or_alone():
-    data = DataConfig(train_source="a.en", train_target="a.de", dev_source="b.en", dev_target="b.de")
-    both = with_lessons(data, [(Path("/x/a.en"), Path("/run/target.txt"))], alone=False)
-    assert both.train_source == ("a.en", "/x/a.en")
-    assert both.train_target == ("a.de", "/run/target.txt")
-    alone = with_lessons(data, [(Path("/x/a.en"), Path("/run/target.txt"))], alone=True)
-    assert (alone.train_source, alone.train_target) == (("/x/a.en",), ("/run/target.txt",))
-    assert alone.dev_target == "b.de"
-
-
-def test_another_teacher_is_refused(tmp_path):
-    from clearformer.inference.translation_settings import DecodingConfig
-
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "manifest.json").write_text(name)
-    distillation._same_teachers(tmp_path / "lessons", [tmp_path / "one"], DecodingConfig(beam=2))
-    distillation._same_teachers(tmp_path / "lessons", [tmp_path / "one"], DecodingConfig(beam=2))
-    with pytest.raises(ValueError, match="another teacher's lessons"):
-        distillation._same_teachers(tmp_path / "lessons", [tmp_path / "two"], DecodingConfig(beam=2))
 
 
 def test_a_teacher_of_the_other_direction_is_refused_before_it_writes(tmp_path):
@@ -107,6 +44,15 @@ def test_a_teacher_of_the_other_direction_is_refused_before_it_writes(tmp_path):
     recipe = read_recipe(find_recipe("sample"), ["data.source_language=de", "data.target_language=en"])
     with pytest.raises(ValueError, match="translates en to de, but lessons from de to en are wanted here"):
         distill(Teachers(together=["en-de"]), recipe, tmp_path / "no", base=find_recipe("sample").parent)
+    assert not (tmp_path / "no").exists()
+
+
+def test_a_task_without_lessons_cannot_be_distilled(tmp_path):
+    from clearformer.run.recipe import find_recipe, read_recipe
+
+    recipe = read_recipe(find_recipe("mnist"))
+    with pytest.raises(ValueError, match="there are no lessons for picture-classification yet"):
+        distill(Teachers(together=["en-de"]), recipe, tmp_path / "no")
     assert not (tmp_path / "no").exists()
 
 

@@ -1,16 +1,32 @@
+"""A recipe: read, checked before anything is prepared, kept, turned round."""
+
+import re
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
 import pytest
 import torch
 
+import clearformer as cf
+from clearformer.folder.bundle import Bundle
 from clearformer.foundation import settings
 from clearformer.model.build import build
 from clearformer.model.families import FAMILIES
-from clearformer.run.recipe import DataConfig, Recipe, find_recipe, model_config, read_recipe, turned_round
+from clearformer.run.recipe import (
+    find_recipe,
+    keep_recipe,
+    parse_recipe,
+    read_recipe,
+    trainable,
+    turned_round,
+    with_start,
+)
+from clearformer.tasks.model_section import model_config
 
 SHIPPED = sorted(Path(str(resources.files("clearformer") / "recipes")).glob("*.toml"))
-SMALL = '[data]\ntrain_source = "a"\ntrain_target = "b"\ndev_source = "c"\ndev_target = "d"\n'
+SIZES = {"translation": {"vocab_size": 1000}, "language-model": {"vocab_size": 1000}, "picture-classification": {}}
+SMALL = 'task = "translation"\n[data]\ntrain_source = "a"\ntrain_target = "b"\ndev_source = "c"\ndev_target = "d"\n'
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
@@ -19,7 +35,7 @@ def test_every_shipped_recipe_parses_builds_and_survives_its_own_toml(path, tmp_
     (tmp_path / "again.toml").write_text(settings.to_toml(settings.to_plain(recipe)), encoding="utf-8")
     assert read_recipe(tmp_path / "again.toml") == recipe
     with torch.device("meta"):
-        build(model_config(recipe.model, vocab_size=1000, target_vocab_size=None if recipe.joint else 900))
+        build(model_config(recipe.model, SIZES[recipe.task]))
 
 
 def test_there_are_recipes():
@@ -28,8 +44,21 @@ def test_there_are_recipes():
 
 def test_changes_win_over_the_file(tmp_path):
     (tmp_path / "r.toml").write_text(SMALL)
-    recipe = read_recipe(tmp_path / "r.toml", ["training.steps=7", "model.dim=64", "training.schedule.peak=1e-3"])
-    assert (recipe.training.steps, recipe.model, recipe.training.schedule.peak) == (7, {"dim": 64}, 1e-3)
+    recipe = read_recipe(
+        tmp_path / "r.toml",
+        [
+            "training.steps=7",
+            "model.preset=tiny",
+            "model.dim=64",
+            "training.schedule.peak=1e-3",
+            "training.schedule.warmup=0.5",
+        ],
+    )
+    assert (recipe.training.steps, recipe.model, recipe.training.schedule.peak) == (
+        7,
+        {"preset": "tiny", "dim": 64},
+        1e-3,
+    )
     assert recipe.data.train_source == "a"
 
 
@@ -40,7 +69,7 @@ def test_changes_win_over_the_file(tmp_path):
         ("training.steps=many", r"r\.toml with .*: training\.steps: .* not 'many'"),
         ("training.steps=0", r"r\.toml with .*: training\.steps must be at least 1, not 0"),
         ("training.schedule.kind=steep", r"r\.toml with .*: training\.schedule\.kind: .* not 'steep'"),
-        ("decoding.nbest=9", r"r\.toml with .*: decoding\.nbest is 9, but a beam of 4"),
+        ("use.nbest=9", r"r\.toml with .*: \w+\.nbest is 9, but a beam of 4"),
         ("data.train_source=3", r"r\.toml with .*: data\.train_source: .* not 3"),
     ],
 )
@@ -50,10 +79,82 @@ def test_mistakes_name_the_file_the_key_and_the_value(tmp_path, change, message)
         read_recipe(tmp_path / "r.toml", [change])
 
 
-def test_a_recipe_needs_data(tmp_path):
-    (tmp_path / "r.toml").write_text('name = "x"\n')
-    with pytest.raises(ValueError, match=r"r\.toml: data is missing; add it"):
-        read_recipe(tmp_path / "r.toml")
+def test_a_recipe_begins_with_its_task(tmp_path):
+    path = tmp_path / "r.toml"
+    path.write_text('name = "x"\n')
+    with pytest.raises(ValueError, match=r"r\.toml: task is missing; begin with a line such as task = 'translation'"):
+        read_recipe(path)
+    for task, message in (
+        ("translaton", "there is no task 'translaton'; did you mean translation?"),
+        (7, "task must be the name of a task, not 7"),
+        ("tagging", "models for tagging can be imported but not trained yet"),
+    ):
+        with pytest.raises(ValueError, match=rf"r\.toml with .*: {re.escape(message)}"):
+            read_recipe(path, [f"task={task}"])
+
+
+def test_the_task_decides_which_settings_there_are(tmp_path):
+    path = tmp_path / "r.toml"
+    path.write_text('task = "language-model"\n[data]\ntrain = "a.txt"\n[training]\nschedule = {warmup = 0.1}\n')
+    assert read_recipe(path, ["data.context=64"]).data.context == 64
+    with pytest.raises(ValueError, match=r"there is no setting data\.train_source"):
+        read_recipe(path, ["data.train_source=a"])
+    with pytest.raises(ValueError, match=r"there is no setting objective\.r_drop"):
+        read_recipe(path, ["objective.r_drop=1.0"])
+    with pytest.raises(ValueError, match=r"there is no setting data\.context"):
+        read_recipe(path, ["task=translation", "data={context=64}"])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("model.heads=3", "there is no setting heads"),
+        ("model.attention.heads=3", "3 heads do not divide a width of 128"),
+        ("model.preset=huge", "there is no preset 'huge'"),
+        ("model.from=nowhere", "there is no model folder nowhere"),
+    ],
+)
+def test_a_model_that_cannot_be_built_is_found_in_the_recipe(change, message):
+    with pytest.raises(ValueError, match=rf"sample\.toml with {re.escape(change)}: .*({message})"):
+        read_recipe(find_recipe("sample"), [change])
+
+
+@pytest.mark.parametrize("task", ["translation", "language-model", "picture-classification"])
+def test_the_warm_up_follows_the_number_of_steps(task):
+    """A share stays a share; a number of steps that the run does not have is refused here."""
+    path = next(path for path in SHIPPED if read_recipe(path).task == task and "wmt" not in path.stem)
+    recipe = read_recipe(path)
+    share = recipe.training.schedule.warmup
+    assert 0 < share < 1
+    for steps in (100, 1000):
+        changed = read_recipe(path, [f"training.steps={steps}"]).training
+        assert changed.schedule.warmup_steps(steps) == round(share * steps)
+    with pytest.raises(ValueError, match=r"training\.schedule\.warmup is 500 steps, but the run has 500"):
+        read_recipe(path, ["training.steps=500", "training.schedule.warmup=500"])
+
+
+def test_a_model_to_begin_with_stands_beside_the_recipe(tmp_path, monkeypatch):
+    """Also where the command line names it, with a folder in its name, and from whatever folder one calls."""
+    config = FAMILIES["transformer"](vocab_size=40, dim=16, hidden_dim=32, layers=2, heads=2)
+    cf.save(Bundle(config=config, model=cf.build(config)), tmp_path / "first" / "model")
+    (tmp_path / "r.toml").write_text(SMALL)
+    monkeypatch.chdir("/")
+    recipe = read_recipe(tmp_path / "r.toml", ["model.from=first/model"])
+    assert with_start(recipe, tmp_path).model["from"] == str(tmp_path / "first" / "model")
+
+
+def test_the_recipe_of_a_run_names_what_differs_on_resume(tmp_path, caplog):
+    (tmp_path / "r.toml").write_text(SMALL)
+    recipe = read_recipe(tmp_path / "r.toml")
+    out = tmp_path / "runs" / "x"
+    out.mkdir(parents=True)
+    keep_recipe(recipe, out, base=tmp_path, resume=False)
+    kept = read_recipe(out / "recipe.toml")
+    assert (out / kept.data.train_source).resolve() == (tmp_path / "a").resolve()
+    keep_recipe(kept, out, base=out, resume=True)  # seen from its own folder it is the same
+    assert not caplog.text
+    keep_recipe(replace(kept, name="other"), out, base=out, resume=True)
+    assert 'not the one that this run was started with; now it says: name = "other"' in caplog.text
 
 
 def test_recipes_are_found_by_file_and_by_name(tmp_path):
@@ -63,44 +164,16 @@ def test_recipes_are_found_by_file_and_by_name(tmp_path):
         find_recipe("nonsense")
 
 
-def test_the_model_section_lays_values_over_a_preset():
-    config = model_config(
-        {"preset": "tiny", "layers": 2, "attention": {"heads": 8}, "position": {"kind": "rotary"}},
-        vocab_size=123,
-        target_vocab_size=None,
-    )
-    assert (config.vocab_size, config.dim, config.layers, config.attention.heads) == (123, 128, 2, 8)
-    assert config.position.kind == "rotary"
-    assert config.dropout.residual == 0.3  # the preset's own
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_every_family_can_be_named(family):
-    config = model_config({"family": family, "dim": 96}, vocab_size=50, target_vocab_size=None)
-    assert (config.dim, config.vocab_size) == (96, 50)
-
-
-def test_a_model_section_without_a_known_base_is_refused():
-    with pytest.raises(ValueError, match=r"the \[model\] section needs a preset \(tiny, .* or a family"):
-        model_config({"dim": 5}, vocab_size=5, target_vocab_size=None)
-    with pytest.raises(ValueError, match="there is no model family 'mamba'"):
-        model_config({"family": "mamba"}, vocab_size=5, target_vocab_size=None)
-    with pytest.raises(ValueError, match="there is no preset 'huge'"):
-        model_config({"preset": "huge"}, vocab_size=5, target_vocab_size=None)
-    with pytest.raises(ValueError, match=r"\[model\]: there is no setting layer; did you mean layers\?"):
-        model_config({"preset": "tiny", "layer": 5}, vocab_size=5, target_vocab_size=None)
-
-
 def test_a_recipe_is_the_same_after_a_round_trip(tmp_path):
-    recipe = Recipe(data=read_recipe(SHIPPED[0]).data, model={"preset": "tiny", "attention": {"heads": 2}, "x": {}})
+    values = settings.read_toml(find_recipe("sample")) | {"model": {"preset": "tiny", "attention": {"heads": 2}}}
+    recipe = parse_recipe(values, "made")
     (tmp_path / "r.toml").write_text(settings.to_toml(settings.to_plain(recipe)), encoding="utf-8")
     assert read_recipe(tmp_path / "r.toml") == recipe
 
 
-@pytest.mark.parametrize("rate", [-0.1, 1.0, float("nan")])
-def test_splitting_pieces_is_a_chance(rate):
-    with pytest.raises(ValueError, match=r"data\.split_pieces is a chance"):
-        DataConfig(split_pieces=rate)
+def test_only_what_can_be_trained_is_trained():
+    with pytest.raises(ValueError, match="models for embedding can be imported but not trained yet"):
+        trainable("embedding")
 
 
 def test_turned_round_everything_changes_sides_and_nothing_else():
@@ -114,3 +187,8 @@ def test_turned_round_everything_changes_sides_and_nothing_else():
     again = turned_round(back)
     assert again.data == there.data
     assert again.training == there.training
+
+
+def test_not_every_task_has_another_direction():
+    with pytest.raises(ValueError, match="language-model has no other direction; leave --reverse out"):
+        turned_round(read_recipe(find_recipe("tiny-shakespeare")))

@@ -32,7 +32,7 @@ def count() -> dict[str, int]:
     return {"asked": len(asked)}
 
 listener = open_port()
-limits = Limits(head_seconds=1.0, idle_seconds=1.0, body_seconds=3.0, body_bytes=100_000)
+limits = Limits(header_seconds=1.0, idle_seconds=1.0, body_seconds=3.0, body_bytes=100_000)
 serve(app, listener, limits=limits, on_ready=lambda: print(listener.getsockname()[1], flush=True))
 """
 
@@ -110,7 +110,7 @@ def test_a_body_that_trickles_in_has_an_end_too(server):
     assert received.startswith(b"HTTP/1.1 408")
 
 
-def test_a_head_that_never_ends_is_given_up(server):
+def test_headers_that_never_end_are_given_up(server):
     for begun in (b"", b"POST /length HT", server.head()[:-2]):
         connection = server.connect(begun)
         assert connection.recv(100) == b""

@@ -2,11 +2,13 @@
 
 import json
 import os
+import shutil
 import time
 
 import pytest
 
 from clearformer.foundation.locks import only_one
+from clearformer.inference.translation_settings import usual_search
 from clearformer.studio.runs import POINTS, Runs
 from clearformer.training.metrics_log import METRICS
 
@@ -25,7 +27,7 @@ def run(tmp_path):
             "kind": "train",
             "loss": 5 / step,
             "learning_rate": 0.1,
-            "tokens": 1000 * step,
+            "count": 1000 * step,
             "time": 2.0 * step,
         }
         for step in range(1, 5)
@@ -77,10 +79,15 @@ def test_the_model_of_a_checkpoint_is_the_one_that_trained(tmp_path):
 
     small = {"model.dim": 16, "model.hidden_dim": 16, "model.layers": 1, "model.decoder_layers": 1}
     steps = {"training.steps": 4, "training.save_every": 2, "training.validate_every": 4, "training.average": 1}
-    folder = cf.train("sample", {**small, **steps, "scoring.sentences": 2}, out=tmp_path / "run")
+    changes = {**small, **steps, "scoring.sentences": 2, "decoding.beam": 3}
+    folder = cf.train("sample", changes, out=tmp_path / "run")
     then, now = Runs([tmp_path / "run"]).model_at(0, 4), ShownModel.open(folder)
     look = now.look("Two dogs.", ())
     assert torch.equal(then.run(look), now.run(look))
+    shutil.rmtree(folder)  # as while it still runs: the model comes from recipe and vocabulary
+    unfinished = Runs([tmp_path / "run"]).model_at(0, 4)
+    assert torch.equal(unfinished.run(look), now.run(look))
+    assert usual_search(unfinished.bundle.provenance).beam == 3
 
 
 def finish(run):

@@ -21,7 +21,9 @@ _READERS = {
 _WRITERS = {
     "decoder": ("continues a text", 'generate "Once upon a time"'),
     "encoder-decoder": ("translates, or rewrites a text", 'translate "Two dogs play in the snow."'),
+    "encoder": ("fills in masked words", 'fill "Two dogs [MASK] in the snow."'),
 }
+_OTHERS = {"patches": ("reads pictures", None), "sound": ("writes down speech", "transcribe speech.wav")}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,9 +74,13 @@ def rows(certificate: dict[str, object]) -> list[tuple[str, str]]:
 
 def facts(made: "Bundle", folder: Path) -> list[tuple[str, str]]:
     """What the model is, and the next command to type."""
+    from clearformer.cli.main import VERBS
+
     does, command = use(made.config)
     if made.tokenizer is None and made.config.front.kind == "tokens":
         does, command = f"{does}, but has no vocabulary and reads ids", None
+    elif command is not None and command.split()[0] not in VERBS:
+        command = None
     shown = shlex.quote(str(folder))
     return [
         ("family", f"{made.config.family}, {made.config.shape}"),
@@ -85,9 +91,7 @@ def facts(made: "Bundle", folder: Path) -> list[tuple[str, str]]:
 
 
 def use(config: "ModelConfig") -> tuple[str, str | None]:
-    """What a model does, and a command for it; pictures, sound and masked words have no verb yet."""
+    """What a model does, and a command for it, if there is one."""
     if config.front.kind != "tokens":
-        return {"patches": "reads pictures", "sound": "writes down speech"}[config.front.kind], None
-    if config.head.kind == "language-model":
-        return _WRITERS.get(config.shape, ("fills in masked words", None))
-    return _READERS[config.head.kind]
+        return _OTHERS[config.front.kind]
+    return _WRITERS[config.shape] if config.head.kind == "language-model" else _READERS[config.head.kind]

@@ -4,7 +4,6 @@
 """
 
 import argparse
-import re
 from collections.abc import Iterable
 from dataclasses import fields, replace
 from pathlib import Path
@@ -26,8 +25,8 @@ _TYPES: dict[str, Any] = {"integer": int, "number": float, "text": str, "path": 
 def add_options(
     parser: argparse.ArgumentParser,
     options: type,
-    *,
     only: Iterable[str] | None = None,
+    *,
     default: str = "{}",
 ) -> None:
     """One flag per field. default: how a default is shown, where something else may come before it."""
@@ -73,9 +72,9 @@ def _spelled(default: Any) -> str:
 
 def _with_flags(sentence: str, names: Iterable[str]) -> str:
     """A refusal names fields as a recipe does (decoding.max_ratio); on the command line they are flags."""
-    first, *rest = sentence.split(" ")
-    first = first.rpartition(".")[2]
     known = set(names)
-    words = [flag(first) if first in known else sentence.split(" ")[0]]
-    words += [flag(word) if word in known and "_" in word else word for word in rest]
-    return re.sub(r"\s+", " ", " ".join(words))
+    first, *rest = sentence.split(" ")
+    name = first.rpartition(".")[2]
+    # Behind the first word only names that are no words of English: "stop" may be one, top_p is not.
+    rest = [flag(word) if word in known and "_" in word else word for word in rest]
+    return " ".join([flag(name) if name in known else first, *rest])

@@ -41,7 +41,7 @@ class CommandParser(argparse.ArgumentParser):
     """The parser of one verb."""
 
     def read(self, given: Sequence[str]) -> argparse.Namespace:
-        """Read the words behind the verb; options and other words may stand in any order, and behind `--` is none."""
+        """Read the words behind the verb. Options and other words stand in any order; behind `--` all are words."""
         end = given.index("--") if "--" in given else len(given)
         if {"-h", "--help"}.intersection(given[:end]):
             self.print_help()
@@ -127,7 +127,7 @@ class CommandParser(argparse.ArgumentParser):
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """ "; did you mean …?" for a word that is close to a known one, or nothing."""
+    """A question after the nearest known word, to be put behind a sentence; empty where none is near."""
     close = difflib.get_close_matches(word, list(known), n=1)
     return f"; did you mean {close[0]}?" if close else ""
 

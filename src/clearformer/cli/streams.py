@@ -47,7 +47,7 @@ def prepare() -> None:
         sys.stdout = _Closed("standard output is closed, and the result goes there; open it, or send it to a file")
     if sys.stderr is None:
         sys.stderr = _nowhere()
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
+    for stream in (sys.stdout, sys.stderr):  # standard input is read as bytes
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="surrogateescape")
 

@@ -8,7 +8,6 @@ from. The folder is written by `foundation.storage`: complete with a manifest, o
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from bisect import bisect_right
@@ -82,7 +81,8 @@ class Shards:
         try:
             storage.verify(folder, content=verify)
         except storage.DamagedError as error:
-            raise ShardError(f"{error}: delete {folder} to make it anew") from error
+            damage = str(error).removesuffix("; get the folder anew")
+            raise ShardError(f"{damage}: delete {folder} to make it anew") from error
         self._ends = list(accumulate(self.facts.shards))
         self._values = {name: self._map(name, "values", kind) for name, kind in self.facts.columns.items()}
         self._offsets = {name: self._map(name, "offsets", OFFSET_TYPE) for name in self.facts.columns}
@@ -133,20 +133,23 @@ def shards_for(
     columns: Mapping[str, str],
     made_from: dict[str, Any],
     fill: Callable[[ShardWriter], dict[str, Any]],
+    rows_per_shard: int = ROWS_PER_SHARD,
+    same: bool = False,
 ) -> Shards:
     """The shards that were made from just this, or new ones, which `fill` writes; it returns what it counted.
 
     Shards that match but are damaged are refused rather than silently replaced: a disk that loses bytes is news.
+    same: shards of other data are refused, too, because a run that began with them resumes with them or not at all.
     """
     with only_one(folder.with_name(f".{folder.name}.lock")):
+        storage.sweep(folder.parent, folder.name)
         present = facts_of(folder)
         if present is None or _as_read(present.made_from) != _as_read(made_from):
+            if same and present is not None:
+                raise ShardError(_other_data(folder, present.made_from, made_from))
             with storage.new_folder(folder) as aside:
-                writer = ShardWriter(aside, columns)
-                try:
+                with ShardWriter(aside, columns, rows_per_shard=rows_per_shard) as writer:
                     tally = fill(writer)
-                finally:
-                    writer.close()
                 facts = ShardFacts(columns=dict(columns), made_from=made_from, tally=tally, shards=writer.shards)
                 storage.write_json(aside / FACTS, asdict(facts))
         return Shards(folder)
@@ -156,8 +159,11 @@ def facts_of(folder: Path) -> ShardFacts | None:
     """What is said of the shards that are there; a folder of something else is nobody's to replace."""
     if not folder.exists():
         return None
-    if not (folder / FACTS).exists() and not (folder / storage.MANIFEST).exists():
-        raise ShardError(f"{folder} exists but holds no shards: choose another folder for them, or delete this one")
+    if not (folder / FACTS).exists():
+        raise ShardError(
+            f"{folder} exists but holds no shards (there is no {FACTS}): choose another folder for them, or delete "
+            "this one"
+        )
     try:
         return ShardFacts.read(folder)
     except OutdatedShardsError:
@@ -189,11 +195,26 @@ class ShardWriter:
             self.close()
 
     def close(self) -> None:
-        """End the present shard."""
-        for file in self._open.values():
-            with contextlib.suppress(OSError):  # closing writes what is buffered; the flush to disk will say it again
+        """End the present shard. What is still buffered is written now, and may be what does not fit on the disk."""
+        files, self._open = list(self._open.values()), {}
+        problems: list[ShardError] = []
+        for file in files:
+            try:
                 file.close()
-        self._open = {}
+            except OSError as problem:
+                problems.append(_unwritable(file, problem))
+        if problems:
+            raise problems[0]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        try:
+            self.close()
+        except ShardError:
+            if error is None:  # what went wrong first is what people should read
+                raise
 
     def _begin_shard(self) -> None:
         number = len(self.shards)
@@ -209,10 +230,21 @@ class ShardWriter:
         try:
             file.write(numbers.tobytes())
         except OSError as problem:
-            where = os.fsdecode(file.name)
-            raise ShardError(
-                f"{where} cannot be written ({problem.strerror}): make room on the disk and start again"
-            ) from problem
+            raise _unwritable(file, problem) from problem
+
+
+def _unwritable(file: IO[bytes], problem: OSError) -> ShardError:
+    where = os.fsdecode(file.name)
+    return ShardError(f"{where} cannot be written ({problem.strerror}): make room on the disk and start again")
+
+
+def _other_data(folder: Path, before: dict[str, Any], now: dict[str, Any]) -> str:
+    """Which files are not those that shards were made from; all of them where only the way of reading differs."""
+    known = {entry["sha256"] for entry in before.get("files", [])}
+    named = [entry["name"] for entry in now.get("files", [])]
+    changed = [entry["name"] for entry in now.get("files", []) if entry["sha256"] not in known] or named
+    more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+    return f"{', '.join(changed[:3])}{more}: not the data that the run was begun with (see {folder}); begin anew"
 
 
 def _as_read(made_from: dict[str, Any]) -> dict[str, Any]:

@@ -123,9 +123,13 @@ def prepare(
     *,
     encoder: PairEncoder,
     workers: int | None = None,
+    same: bool = False,
     on_progress: OnProgress = lambda done, total: None,
 ) -> Shards:
-    """The shards of a corpus: reused when they were made from the same text in the same way, else made now."""
+    """The shards of a corpus: reused when they were made from the same text in the same way, else made now.
+
+    same: shards of another text are refused instead.
+    """
     files = [_file_facts(path, facts_of(folder)) for path in corpus.files]
     made_from = {"corpus": _form_of(corpus), "files": [asdict(facts) for facts in files], **encoder.facts()}
 
@@ -141,7 +145,8 @@ def prepare(
         _refuse_change(corpus, files)
         return asdict(tally)
 
-    return shards_for(folder, columns=dict.fromkeys(SIDES, encoder.token_type), made_from=made_from, fill=fill)
+    columns = dict.fromkeys(SIDES, encoder.token_type)
+    return shards_for(folder, columns=columns, made_from=made_from, fill=fill, same=same)
 
 
 def encode_all(pairs: Iterator[Pair], encoder: PairEncoder, workers: int | None = None) -> Iterator[Encoded]:
@@ -195,7 +200,7 @@ def _file_facts(path: Path, known_facts: ShardFacts | None) -> FileFacts:
     """From the shards made before if the file has not been touched since, else by reading it."""
     if not path.is_file():
         raise CorpusError(f"{path} does not exist or is not a file: check the name.")
-    for entry in known_facts.made_from["files"] if known_facts else []:
+    for entry in known_facts.made_from.get("files", []) if known_facts else []:
         known = FileFacts(**entry)
         if known.name == path.name and known.still_true_of(path):
             return known

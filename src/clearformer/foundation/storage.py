@@ -90,19 +90,23 @@ def read_manifest(path: Path) -> dict[str, dict[str, Any]]:
     return files
 
 
-def sweep(parent: Path) -> None:
+def sweep(parent: Path, only: str | None = None) -> None:
     """Clear up after an interrupted writer: half-written folders go, a replaced one without a successor comes back.
 
-    Only for a folder that nobody else is writing to.
+    For a folder that nobody else is writing to, or, with `only`, for one name in it that nobody else is writing.
     """
     for old in parent.glob(f"{_REPLACED}*"):
         place = parent / old.name.removeprefix(_REPLACED)
+        if only not in (None, place.name):
+            continue
         if place.exists():
             discard(old)
         else:
             old.rename(place)
     for leftover in parent.glob(f"{_ASIDE}*"):
-        discard(leftover)
+        name, _, _ = leftover.name.removeprefix(_ASIDE).rpartition("-")  # behind it stands the writer's number
+        if only in (None, name):
+            discard(leftover)
 
 
 def remove(path: Path) -> None:

@@ -43,11 +43,14 @@ def read_recipe(path: Path, changes: Iterable[str] = ()) -> Recipe:
     """A recipe file with `key.path=value` changes laid over it."""
     changes, values = list(changes), settings.read_toml(path)
     where = f"{path} with {' '.join(changes)}" if changes else str(path)  # the mistake may be in either
-    return parse_recipe(settings.overlay(values, changes), where)
+    return parse_recipe(settings.overlay(values, changes), where, base=path.parent)
 
 
-def parse_recipe(values: Mapping[str, Any], where: str) -> Recipe:
-    """Plain values as a recipe. What does not fit is found here, before anything is prepared."""
+def parse_recipe(values: Mapping[str, Any], where: str, *, base: Path = Path()) -> Recipe:
+    """Plain values as a recipe. What does not fit is found here, before anything is prepared.
+
+    base: where relative file names start from.
+    """
     if "task" not in values:
         raise ValueError(f"{where}: task is missing; begin with a line such as task = {next(iter(TASKS))!r}")
     if not isinstance(values["task"], str):
@@ -58,7 +61,7 @@ def parse_recipe(values: Mapping[str, Any], where: str) -> Recipe:
         raise ValueError(f"{where}: {error}") from None
     recipe = settings.parse(_recipe_type(task.name), values, where)
     try:
-        model_config(recipe.model, {}, base=find_start(recipe.model, Path(where).parent))
+        model_config(recipe.model, {}, base=find_start(recipe.model, base))
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None
     return recipe

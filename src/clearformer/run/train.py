@@ -56,22 +56,24 @@ def train(
     """
     if not resume and (out / CHECKPOINTS).exists():
         raise ValueError(f"{out} holds a run already; resume it with --resume, or choose another --out")
-    recipe = with_start(recipe, base)
+    recipe, watchers = with_start(recipe, base), watchers or Watchers()
     keep_freed_memory()
     ranks = Ranks()
     if resume and ranks.count == 1 and not out.exists():  # torchrun's restarts say --resume from the first launch on
         raise ValueError(f"there is no run in {out} to resume; leave --resume out to begin one")
+    workspace = Workspace(
+        folder=out,
+        base=base,
+        resume=resume,
+        first=ranks.first,
+        start=open_folder(recipe.model["from"]) if "from" in recipe.model else None,
+        options=recipe.use,
+        on_progress=watchers.prepare,
+    )
     try:
+        trainable(recipe.task)[1].check(recipe.data, workspace)
         with alone_in(out) if ranks.first else nullcontext():
-            workspace = Workspace(
-                folder=out,
-                base=base,
-                resume=resume,
-                first=ranks.first,
-                start=open_folder(recipe.model["from"]) if "from" in recipe.model else None,
-                on_progress=(watchers or Watchers()).prepare,
-            )
-            return _train(recipe, workspace, ranks, minutes, watchers or Watchers())
+            return _train(recipe, workspace, ranks, minutes, watchers)
     finally:
         ranks.close()
 
@@ -79,6 +81,8 @@ def train(
 def _train(recipe: Recipe, workspace: Workspace, ranks: Ranks, minutes: float | None, watchers: Watchers) -> Path:
     out, resume = workspace.folder, workspace.resume
     task, training = trainable(recipe.task)
+    if ranks.first:  # before hours of preparation, so that a run that is killed in them can be resumed
+        keep_recipe(recipe, out, base=workspace.base, resume=resume)
     with ranks.first_then_others():
         prepared = training.prepare(recipe.data, workspace)
     made = begin(task, recipe, prepared, ranks.device)
@@ -88,7 +92,8 @@ def _train(recipe: Recipe, workspace: Workspace, ranks: Ranks, minutes: float | 
         recipe = foresee(loop, recipe, minutes)
         loop = make_loop(recipe, made, parts, out, ranks)
     if ranks.first:
-        keep_recipe(recipe, out, base=workspace.base, resume=resume)
+        if minutes is not None and not resume:
+            keep_recipe(recipe, out, base=workspace.base, resume=False)
         bundle.save_description(made, out / DESCRIPTION)
     if resume:
         log.info("resuming from step %d", loop.resume())

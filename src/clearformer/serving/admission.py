@@ -1,4 +1,4 @@
-"""One computation at a time, and a short queue: whoever comes when it is full is told so at once.
+"""One computation at a time and a short queue; a request that finds the queue full is refused at once.
 
 A model keeps all cores busy by itself; two at a time would both be late. A queue without end would answer questions
 that nobody waits for any more.
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 
 class BusyError(Exception):
-    """Too many are waiting already."""
+    """The queue is full."""
 
 
 class Turns:
@@ -23,7 +23,7 @@ class Turns:
     @contextmanager
     def mine(self) -> Iterator[None]:
         if not self._places.acquire(blocking=False):
-            raise BusyError("the model is busy and others wait already; try again in a moment")
+            raise BusyError("the model is busy and the queue is full; try again in a moment")
         try:
             with self._turn:
                 yield

@@ -1,4 +1,4 @@
-"""An application with our manners: errors are one sentence as JSON, and what was sent is never sent back.
+"""An application whose errors are one sentence of JSON and never repeat what was sent.
 
 FastAPI's own error answers repeat the input, which may be large or not even be text, and its documentation pages load
 scripts from elsewhere; both are switched off.
@@ -59,7 +59,7 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 async def _cannot(request: Request, error: Exception) -> Response:
-    """Our own errors are sentences for people: wrong ids, too long a text, a model that lacks something."""
+    """Our own errors are sentences already: wrong ids, too long a text, a model that lacks something."""
     return sentence(HTTPStatus.UNPROCESSABLE_ENTITY, str(error.args[0]) if error.args else str(error))
 
 

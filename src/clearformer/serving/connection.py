@@ -1,4 +1,4 @@
-"""One connection of the server: the head of a request has to arrive in time. (The body is the guard's matter.)"""
+"""One connection of the server: the headers of a request have to arrive in time. (The guard limits the body.)"""
 
 import asyncio
 
@@ -6,9 +6,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 
 class Connection(H11Protocol):
-    """uvicorn's connection, which by itself waits for ever for the rest of a head."""
+    """uvicorn's connection, which by itself waits forever for the rest of the headers."""
 
-    head_seconds = 10.0
+    header_seconds = 10.0
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -24,11 +24,11 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def _watch(self) -> None:
-        """A head is waited for before the first request, and as soon as a further one has begun."""
+        """Headers are waited for before the first request, and as soon as a further request has begun."""
         if self.cycle is not None and not self.cycle.response_complete:
             self._stop_watching()
         elif self._timer is None:
-            self._timer = self.loop.call_later(self.head_seconds, self.transport.close)
+            self._timer = self.loop.call_later(self.header_seconds, self.transport.close)
 
     def _stop_watching(self) -> None:
         if self._timer is not None:
@@ -37,5 +37,5 @@ class Connection(H11Protocol):
 
 
 def with_patience(seconds: float) -> type[Connection]:
-    """Connections that wait so long for a head."""
-    return type("Connection", (Connection,), {"head_seconds": seconds})
+    """Connections that wait this long for the headers of a request."""
+    return type("Connection", (Connection,), {"header_seconds": seconds})

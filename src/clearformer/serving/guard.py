@@ -1,4 +1,4 @@
-"""What stands before every request: who may ask, how much they may send, and what every answer carries.
+"""The check before every request: who may ask, how much they may send and how slowly; and the headers of every answer.
 
 A page on the internet can make a browser send requests to 127.0.0.1, and with a name that resolves there (DNS
 rebinding) even read the answers. The Host header gives such a request away, so only hosts that we know are answered.
@@ -35,13 +35,13 @@ class Limits:
     """How much a request may send, and how long it may take to send it."""
 
     body_bytes: int = 1_000_000
-    head_seconds: float = 10.0  # for all headers
+    header_seconds: float = 10.0  # for all headers
     idle_seconds: float = 10.0  # between two parts of the body
     body_seconds: float = 60.0  # for the whole body
 
 
 class Guard:
-    """Around an application: refuses strange hosts and origins, large and slow bodies; never answers with a traceback.
+    """Wraps an application: refuses unknown hosts and origins, large and slow bodies; never answers with a traceback.
 
     A body is read as a whole before the application is called, so that no request which breaks off or grows too large
     comes as far as that.
@@ -81,7 +81,7 @@ class Guard:
         return None
 
     async def _read(self, receive: Receive) -> bytes:
-        """The whole body. One that is too large is read on and forgotten, within bounds: a browser that is still
+        """The whole body. One that is too large is read to its end, within bounds, and dropped: a browser that is still
         sending when the connection closes shows no answer at all."""
         body, size = bytearray(), 0
         ends = asyncio.get_running_loop().time() + self._limits.body_seconds
@@ -129,12 +129,12 @@ class Guard:
         return HTTPStatus.REQUEST_ENTITY_TOO_LARGE, told
 
 
-class _Gone(Exception):  # noqa: N818 - nobody is left to be told
-    """Whoever asked has left in the middle of the request."""
+class _Gone(Exception):  # noqa: N818 - nobody is left to answer
+    """The client left in the middle of the request."""
 
 
 class _Refuse(Exception):  # noqa: N818 - it is an answer
-    """The body is not taken."""
+    """The body is refused."""
 
     def __init__(self, status: HTTPStatus, told: str) -> None:
         super().__init__(told)
@@ -142,7 +142,7 @@ class _Refuse(Exception):  # noqa: N818 - it is an answer
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """A body that was read already, then whatever comes after it: that somebody has left."""
+    """A body that has been read, then whatever follows: that the client has left."""
     given = False
 
     async def again() -> Message:
@@ -156,7 +156,7 @@ def _replay(body: bytes, receive: Receive) -> Receive:
 
 
 async def answer(send: Send, status: HTTPStatus, sentence: str) -> None:
-    """A refusal as JSON, and the end of the connection: what else it sends is not read."""
+    """A refusal as JSON. It closes the connection: nothing more is read from it."""
     body = json.dumps({"error": sentence}, ensure_ascii=False).encode()
     headers = {**HEADERS, "content-type": "application/json", "connection": "close"}
     headers["content-length"] = str(len(body))

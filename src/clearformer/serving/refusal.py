@@ -1,8 +1,8 @@
-"""A no that can be said in several languages: a code and its values for the page, a sentence for everybody else."""
+"""A refusal that the pages can translate: a code with its values, and an English sentence for everybody else."""
 
 
 class Refused(ValueError):  # noqa: N818 - it is an answer
-    """code: a key of the pages' catalogues; the values stand in braces in sentence and catalogue alike."""
+    """code: a key of the pages' catalogues. Names in braces, there and in the sentence, become the values."""
 
     def __init__(self, code: str, sentence: str, **values: int | str) -> None:
         super().__init__(sentence.format(**values))

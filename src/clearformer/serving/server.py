@@ -1,4 +1,4 @@
-"""Open a port and serve an application on it until somebody stops us."""
+"""Open a port and serve an application on it until it is stopped."""
 
 import logging
 import socket
@@ -41,11 +41,11 @@ def address_of(listener: socket.socket) -> str:
 def serve(
     app: ASGIApp, listener: socket.socket, *, on_ready: Callable[[], None] | None = None, limits: Limits | None = None
 ) -> None:
-    """Answer until Ctrl-C. Beside the loopback names only the address that was opened is answered to."""
+    """Answer requests until Ctrl-C. Accepted as Host are the loopback names and the address that was opened."""
     host = listener.getsockname()[0]
     hosts = {*LOOPBACK, f"[{host}]" if ":" in host else host}
     limits = limits or Limits()
-    guarded, connection = Guard(app, hosts=hosts, limits=limits), with_patience(limits.head_seconds)
+    guarded, connection = Guard(app, hosts=hosts, limits=limits), with_patience(limits.header_seconds)
     quiet: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False}
     server = _Server(uvicorn.Config(guarded, http=connection, ws="none", lifespan="off", **quiet))
     server.on_ready = on_ready
@@ -53,7 +53,7 @@ def serve(
 
 
 class _Server(uvicorn.Server):
-    """Says when it answers."""
+    """Calls `on_ready` as soon as it answers requests."""
 
     on_ready: Callable[[], None] | None = None
 

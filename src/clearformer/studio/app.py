@@ -59,7 +59,7 @@ def studio_app(shown_model: ShownModel, runs: Runs) -> FastAPI:
 
 
 class Handlers:
-    """Where questions about one model are answered."""
+    """Answers the requests about one model."""
 
     def __init__(self, shown_model: ShownModel, runs: Runs) -> None:
         self.shown_model, self.runs = shown_model, runs
@@ -72,7 +72,7 @@ class Handlers:
     # --- the model ---------------------------------------------------------------------------------------------------
 
     def model(self) -> dict[str, Any]:
-        """What the model is and where it attends."""
+        """What the model is, and its attention layers."""
         return describe(self.shown_model, self.writer.task)
 
     def anatomy(self, length: Annotated[int, Query(ge=1, le=512)] = 32) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class Handlers:
         return {name: pack(found[name]) for name in wanted}
 
     def heads(self, request: asked.Input) -> dict[str, Any]:
-        """Every head as a thumbnail, with what it does in numbers."""
+        """Every head as a thumbnail, with its pattern in numbers."""
         look = self.look(request)
         found = self.traces.values(look, [f"{name}.weights" for name in self.layers])
         return {
@@ -153,9 +153,9 @@ class Handlers:
         return self.shown_model.look(given.text, target)
 
     def layer(self, name: str) -> AttentionLayer:
-        """Where the model attends, by name."""
+        """An attention layer by its name."""
         if name not in self.layers:
-            raise ValueError(f"this model does not attend at {name!r}; it does at {', '.join(list(self.layers)[:4])} …")
+            raise ValueError(f"this model has no attention layer {name!r}; it has {', '.join(list(self.layers)[:4])} …")
         return self.layers[name]
 
     def weights(self, look: Look, layer: AttentionLayer) -> Tensor:
@@ -174,7 +174,7 @@ class Handlers:
         return schemes(Sizes(length=length, dim=dim, heads=heads), self.shown_model)
 
     def list_runs(self) -> list[dict[str, Any]]:
-        """The training runs that can be looked at."""
+        """The training runs that can be shown."""
         return self.runs.list()
 
     def run(self, run: int) -> dict[str, Any]:

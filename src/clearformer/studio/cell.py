@@ -88,7 +88,7 @@ def scale_of(attention: Attention) -> float:
 
 
 def _row(values: Values, layer: AttentionLayer, head: int, query: int) -> dict[str, Any]:
-    """The query's row: every key and value that it is compared with and gathers."""
+    """The query's row: every key that it is compared with, and every value that it sums up."""
     shared = head // (layer.heads // layer.kv_heads)  # several heads may share one key/value head
     name, row = layer.name, (head, query)
     masked, bias = values[f"{name}.masked"][row], values.get(f"{name}.bias")
@@ -174,7 +174,7 @@ def _at(values: Tensor | None, place: int, otherwise: float = 0.0) -> float:
 def _rotation(
     attention: Attention, values: Values, layer: AttentionLayer, head: int, query: int, key: int
 ) -> dict[str, Any]:
-    """Query and key before they were turned, and the angles."""
+    """Query and key before the rotation, and the angles."""
     q, k, cosines, sines = _turned(attention, values, layer)
     assert isinstance(attention.position, Rotary)
     return {
@@ -188,7 +188,7 @@ def _rotation(
 
 @torch.inference_mode()
 def _turned(attention: Attention, values: Values, layer: AttentionLayer) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """All queries and keys before they were turned, H T K and G T K, and each position's cosines and sines, T K/2."""
+    """All queries and keys before the rotation, H T K and G T K, and each position's cosines and sines, T K/2."""
     assert isinstance(attention.position, Rotary)
     given = values[f"{layer.name}_residual.before"][None]
     cosines, sines = attention.position.turn(torch.arange(given.size(1))[None])

@@ -19,7 +19,8 @@ from clearformer.studio.training_curves import curves_figure
 
 @dataclass(frozen=True, kw_only=True)
 class Wish:
-    """What a figure is about. text: not for those of a model or a run; layer: all or the last; head: the mean."""
+    """What a figure is about. text: not needed for a model or a run; layer: None is all, or the last; head: None is
+    the mean."""
 
     text: str = ""
     layer: str | None = None
@@ -27,7 +28,7 @@ class Wish:
 
 
 def heads(handlers: Handlers, wish: Wish) -> Figure:
-    """Every head of every layer (or of one layer), small."""
+    """Every head of every attention layer, or of one, small."""
     chosen = [handlers.layer(wish.layer)] if wish.layer else list(handlers.layers.values())
     look = handlers.look(Input(text=wish.text))
     panels = []

@@ -1,4 +1,4 @@
-"""Tensors on their way to the page: exact float32 bits, as base64, with their shape.
+"""Tensors for the pages: exact float32 bits as base64, with their shape.
 
 Decimal text would be three times as long, and rounding it would make the page's numbers other numbers than the model's.
 """

@@ -1,4 +1,4 @@
-"""What a page may ask, checked at the door: every field has a type and bounds."""
+"""What a page may ask: every field has a type and bounds, checked before anything runs."""
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -41,7 +41,7 @@ class TextRequest(_Request):
 
 
 class _Settings(_Request):
-    """How to write. Only what was chosen is sent; the rest is as the model folder's own recipe has it."""
+    """How to write. Only what a person has chosen is sent; the rest is as in the model folder's recipe."""
 
     def chosen(self) -> dict[str, Any]:
         """What was sent, by name."""

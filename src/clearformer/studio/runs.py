@@ -34,11 +34,11 @@ class Runs:
         return sorted(found)
 
     def list(self) -> list[dict[str, Any]]:
-        """Names and how far each run is."""
+        """The name, progress and state of each run."""
         return [self._summary(number, folder) for number, folder in enumerate(self.folders())]
 
     def curves(self, number: int) -> dict[str, Any]:
-        """What was recorded: one list of points a figure, and the sample translations."""
+        """What was recorded: one list of points per quantity, and the sample translations."""
         folder = self._folder(number)
         records = read_records(folder / METRICS)
         train = [record for record in records if record.get("kind") == "train"]
@@ -84,7 +84,7 @@ class Runs:
 
 
 def _state(folder: Path) -> State:
-    """Who trains holds the folder's lock. Where there is no lock to ask, a record that still grows says the same."""
+    """A process that trains holds the folder's lock; where there is no lock to ask, a fresh record means the same."""
     held = is_held(folder / ".lock")
     if held:
         return "running"

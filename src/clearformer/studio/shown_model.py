@@ -1,4 +1,4 @@
-"""The model that is looked at, whatever its family: how it reads a text, and how to run it once over everything.
+"""The model that the pages show, whatever its family: how it reads a text, and how to run it once over everything.
 
 An encoder–decoder is run over a source and a target, all positions at once: by causality each target position sees what
 it saw when it was written. An encoder or a decoder alone is run over one sequence.
@@ -41,7 +41,7 @@ def check_length(count: int, limit: int, code: str = "tokens") -> None:
 
 
 class ShownModel:
-    """A model folder, open to be looked at."""
+    """A loaded model folder, ready to be shown."""
 
     def __init__(self, bundle: Bundle, name: str) -> None:
         self.bundle, self.name = bundle, name
@@ -56,7 +56,7 @@ class ShownModel:
 
     @property
     def has_target(self) -> bool:
-        """Whether there is a second sequence, that the model writes."""
+        """Whether there is a second sequence, which the model writes."""
         return self.config.shape in ("encoder-decoder", "lstm", "convolution")
 
     @property
@@ -93,7 +93,7 @@ class ShownModel:
             return ids
         special = tokenizer.special_ids
         if ids[-1] == special.get("eos"):
-            ids = ids[:-1]  # a text that goes on has no end yet
+            ids = ids[:-1]  # a text to be continued has no end yet
         starts = "bos" in special and special["bos"] != special.get("eos")  # GPT-2 has one piece for both, and no start
         return [special["bos"], *ids] if starts and ids[:1] != [special["bos"]] else ids
 
@@ -124,7 +124,7 @@ class ShownModel:
             raise Refused("vocabulary", told, token=wrong, size=size)
 
     def look(self, text: str, target: Sequence[int]) -> Look:
-        """What to run: the text, and behind the start symbol the target's ids, or the ids that go on with the text."""
+        """What to run: the text, and behind the start symbol the target's ids, or the ids that continue the text."""
         source = self.read(text)
         check_length(len(target), MAX_TOKENS)
         size = (self.config.target_vocab_size if self.has_target else None) or self.config.vocab_size
@@ -156,7 +156,7 @@ class ShownModel:
 
     @torch.inference_mode()
     def run(self, look: Look) -> Tensor:
-        """One ordinary forward pass, nothing padded; returns what the head says."""
+        """One ordinary forward pass, nothing padded; returns the head's output."""
         source = torch.tensor([look.source])
         arguments: tuple[Any, ...] = (source, torch.tensor([look.target])) if self.has_target else (source,)
         output: Tensor = self.model(*arguments)

@@ -1,4 +1,4 @@
-"""Values of a forward pass, kept while they are looked at.
+"""A cache for recorded values of forward passes.
 
 A page asks for a few names at a time. A pass that records only those costs little memory and, for models that an
 ordinary computer runs, little time; recording everything of a long input would take gigabytes. The newest answers stay.
@@ -21,7 +21,7 @@ Key = tuple[Look, tuple[str, ...]]
 
 
 class TraceCache:
-    """What a shown_model computed, by look and by name; tensors have lost their batch dimension."""
+    """What the model computed, by forward pass and by name; tensors have lost their batch dimension."""
 
     def __init__(self, shown_model: ShownModel, turns: Turns, *, room: int = ROOM) -> None:
         self.shown_model, self._turns, self._room = shown_model, turns, room

@@ -96,7 +96,7 @@ class Writer:
         for one in self._search(source, settings):
             if one.tokens == tuple(ids):
                 return self._present(text, one, detailed=True)
-        raise ValueError("this is none of the alternatives of this text")
+        raise ValueError("these ids are not among the alternatives of this text; ask for the alternatives again")
 
     def tree(self, text: str, settings: WritingSettings, prefix: Sequence[int]) -> dict[str, Any]:
         """Every candidate of the beam search, the answer, and which leaf it is."""
@@ -148,7 +148,7 @@ class Writer:
         [forced] = given.prefixes or [()]
         begun = prefix if len(prefix) >= len(forced) else forced
         if len(begun) >= given.max_len[0]:
-            told = "a beginning of {count} tokens leaves no room; at most {limit} are written"
+            told = "a forced beginning of {count} tokens is too long; at most {limit} tokens are written"
             raise Refused("prefix", told, count=len(begun), limit=given.max_len[0])
         asked = {**given.arguments(), "prefixes": [list(begun)] if begun else None}
         return beam_search(config=beam_config(settings.decoding), recorder=recorder, **asked)[0][0]

@@ -47,6 +47,7 @@ class Workspace:
     resume: bool = False
     first: bool = True  # this process makes what is not there; the others find it made
     start: ModelFolder | None = None  # the model that training begins with
+    options: Any = None  # how the model will be used in validation
     on_progress: OnProgress = unwatched
 
     @property
@@ -123,6 +124,7 @@ class Training(Generic[D, O, E, B]):
     objective: type[O]
     scoring: type[Any] = Scoring
     unit: str = "tokens"  # what a loss counts
+    check: Callable[[D, Workspace], None] = lambda data, workspace: None  # refuse before anything is made on disk
     prepare: Callable[[D, Workspace], Prepared[E]]
     sizes: Callable[[Preprocessing], Mapping[str, Any]]  # laid over [model]: vocabulary, labels
     collate: Callable[[D, Preprocessing], Callable[[Sequence[E], Seed], B]]  # pure: what is drawn comes from the seed

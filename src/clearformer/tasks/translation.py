@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from clearformer.data.catalogue import fetch
 from clearformer.data.collate import PairBatch, collate_pairs
 from clearformer.data.readers.parallel import CorpusError, JoinedFiles, ParallelFiles
-from clearformer.data.shards import Shards, facts_of
+from clearformer.data.shards import Shards
 from clearformer.data.subword_dropout import SubwordDropout
 from clearformer.data.token_pairs import SPECIALS_PER_SIDE, TokenIds
 from clearformer.data.tokenise import SIDES, PairEncoder
@@ -20,7 +20,7 @@ from clearformer.data.tokenise import prepare as tokenise
 from clearformer.evaluation.bleu import quick_bleu, score_translations, tokenisation
 from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Preprocessing, usual_markers
-from clearformer.inference.translation_settings import REMEMBERED
+from clearformer.inference.translation_settings import REMEMBERED, DecodingConfig
 from clearformer.inference.translator import Translator
 from clearformer.tasks import lessons
 from clearformer.tasks.automatic import parallel_text
@@ -122,22 +122,34 @@ def locate(data: ParallelData, base: Path) -> ParallelPaths:
     )
 
 
+def possible(data: ParallelData, workspace: Workspace) -> None:
+    """Refuse what no preparation would mend: files that are not named, a start that frames its texts otherwise."""
+    locate(data, workspace.base)
+    if workspace.start is None:
+        return
+    start = workspace.start.preprocessing
+    if start.markers is not None and start.markers != usual_markers(*start.sides):
+        raise ValueError(
+            f"{workspace.start.path} puts other markers around its texts than training does here; begin with another"
+        )
+
+
 def prepare(data: ParallelData, workspace: Workspace) -> Prepared[TokenPair]:
     """Look at the text, learn vocabularies, tokenise it into shards, read the development set."""
     files = locate(data, workspace.base)
     start = None if workspace.start is None else workspace.start.preprocessing
-    if start is not None and start.markers is not None and start.markers != usual_markers(*start.sides):
-        raise ValueError(f"{workspace.start} puts other markers around its texts than training does here")
     if workspace.anew:
         check(files.train)
     preprocessing = as_preprocessing(_vocabularies(data, files, workspace, start), start)
     corpus = _shards(data, files, workspace, preprocessing)
     held = held_out([files.dev_source, files.dev_target], data.target_language)
     source, target = preprocessing.sides
+    sources = _ids(source, held.sources)
+    _refuse_long(files.dev_source, sources, workspace.options or DecodingConfig())
     return Prepared(
         train=corpus,  # type: ignore[arg-type]  # two columns
         lengths=[corpus.lengths(side) + SPECIALS_PER_SIDE for side in SIDES],
-        dev=list(zip(_ids(source, held.sources), _ids(target, held.references), strict=True)),
+        dev=list(zip(sources, _ids(target, held.references), strict=True)),
         held=held,
         preprocessing=preprocessing,
     )
@@ -175,15 +187,23 @@ def _vocabularies(
 
 def _shards(data: ParallelData, files: ParallelPaths, workspace: Workspace, read: Preprocessing) -> Shards:
     """Tokenise the training text, or take what this run made before; a run resumes with the same text or not at all."""
-    folder = workspace.folder / "shards"
     source, target = read.sides
-    encoder = PairEncoder(source=source, target=target, max_len=data.max_length)
-    before = facts_of(folder) if workspace.resume else None
-    shards = tokenise(files.train, folder, encoder=encoder, on_progress=workspace.on_progress)
-    if before is not None and before.made_from != shards.facts.made_from:
-        names = ", ".join(map(str, files.train.files))
-        raise ValueError(f"{names}: not the text that the run was begun with (see {folder}); begin anew")
-    return shards
+    return tokenise(
+        files.train,
+        workspace.folder / "shards",
+        encoder=PairEncoder(source=source, target=target, max_len=data.max_length),
+        same=workspace.resume,
+        on_progress=workspace.on_progress,
+    )
+
+
+def _refuse_long(path: Path, rows: Sequence[TokenIds], options: DecodingConfig) -> None:
+    """A development sentence that could not be translated is found now rather than at the first validation."""
+    try:
+        for number, row in enumerate(rows, start=1):
+            options.check_length(number, len(row))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
 
 
 def _ids(tokenizer: Any, texts: Sequence[str]) -> list[TokenIds]:
@@ -288,6 +308,7 @@ TASK = Task(
         data=ParallelData,
         objective=TranslationObjective,
         scoring=TranslationScoring,
+        check=possible,
         prepare=prepare,
         sizes=sizes,
         collate=collate,

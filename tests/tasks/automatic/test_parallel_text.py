@@ -1,5 +1,6 @@
 """Zero configuration: sensible choices at every scale, each with a reason, and files that the recipe then finds."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,18 @@ from clearformer.data.readers.parallel import CorpusError, Pair
 from clearformer.data.survey import Survey
 from clearformer.foundation import settings
 from clearformer.model.cost import count_cost
-from clearformer.run.recipe import Recipe, model_config
-from clearformer.tasks.automatic.parallel_text import Facts, choose, from_files, guess_language, hold_out, run_name
+from clearformer.run.recipe import parse_recipe
+from clearformer.tasks.automatic.parallel_text import (
+    Facts,
+    choose,
+    example,
+    from_files,
+    guess_language,
+    hold_out,
+    recognise,
+    run_name,
+)
+from clearformer.tasks.model_section import model_config
 
 SCALES = (100, 200, 2_000, 5_000, 30_000, 200_000, 1_000_000, 5_000_000, 40_000_000)
 
@@ -19,21 +30,22 @@ def facts(pairs, **others):
 
 
 def chosen(pairs, **others):
-    return choose(facts(pairs, **others), name="made")[0]
+    return parse_recipe(choose(facts(pairs, **others), name="made")[0], "made")
 
 
 def parameters(recipe):
-    return count_cost(model_config(recipe.model, vocab_size=recipe.vocabulary.vocab_size, target_vocab_size=None)).total
+    return count_cost(model_config(recipe.model, {"vocab_size": recipe.data.vocabulary.vocab_size})).total
 
 
 @pytest.mark.parametrize("pairs", SCALES)
 def test_every_scale_has_a_recipe_that_reads_back(pairs):
-    recipe, choices = choose(facts(pairs), name="made")
-    assert settings.parse(Recipe, settings.to_plain(recipe), "made") == recipe
+    plain, choices = choose(facts(pairs), name="made")
+    recipe = parse_recipe(tomllib.loads(settings.to_toml(plain)), "made")
+    assert recipe == chosen(pairs)
     assert {choice.what for choice in choices} >= {"vocabulary", "model", "dropout", "batch", "steps", "learning rate"}
     assert all(choice.value and choice.reason for choice in choices)
     assert recipe.training.batch_tokens >= recipe.data.max_length  # or the longest sentence would fit no batch
-    assert recipe.training.schedule.warmup < recipe.training.steps
+    assert recipe.training.schedule.warmup < 1  # a share, so that --minutes and training.steps scale it
 
 
 def test_more_text_means_a_larger_model_less_dropout_and_fewer_passes():
@@ -55,9 +67,9 @@ def test_choices_are_a_function_of_the_facts():
 
 def test_chinese_has_no_mark_for_first_words_and_more_room_for_characters():
     chinese, german = chosen(30_000, target_script="Han/Kana"), chosen(30_000)
-    assert not chinese.vocabulary.prefix_space
-    assert german.vocabulary.prefix_space
-    assert chinese.vocabulary.vocab_size == 2 * german.vocabulary.vocab_size
+    assert not chinese.data.vocabulary.prefix_space
+    assert german.data.vocabulary.prefix_space
+    assert chinese.data.vocabulary.vocab_size == 2 * german.data.vocabulary.vocab_size
 
 
 @pytest.mark.parametrize(("language", "tokenise"), [("de", None), ("zh", None), ("ja", "char"), (None, None)])
@@ -114,9 +126,10 @@ def lines(path):
 
 
 def test_files_become_a_split_and_a_recipe_that_names_it(files, tmp_path):
-    found = from_files(*files, tmp_path / "run")
-    data = found.recipe.data
-    assert (data.source_language, data.target_language, found.recipe.name) == ("en", "de", "my-en-de")
+    found = from_files(files, tmp_path / "run")
+    recipe = parse_recipe(found.recipe, "made")
+    data = recipe.data
+    assert (data.source_language, data.target_language, recipe.name) == ("en", "de", "my-en-de")
     parts = {}
     for part in ("train", "dev", "test"):
         sources, targets = (lines(tmp_path / "run" / getattr(data, f"{part}_{side}")) for side in ("source", "target"))
@@ -124,16 +137,17 @@ def test_files_become_a_split_and_a_recipe_that_names_it(files, tmp_path):
             line.split()[1] for line in targets
         ]  # still beside its partner
         parts[part] = sources
-    assert sum(map(len, parts.values())) == 149 == found.report.kept
+    assert sum(map(len, parts.values())) == 149
     assert len(parts["dev"]) == len(parts["test"]) == 20
     assert not set(parts["train"]) & {*parts["dev"], *parts["test"]}
     assert not set(parts["dev"]) & set(parts["test"])
-    assert "left out: 1 blank_source" in found.report.balance
+    assert "149 of 150" in found.report
+    assert "left out: 1 blank_source" in found.report
 
 
 def test_the_split_is_the_same_every_time(files, tmp_path):
     for out in ("one", "two"):
-        from_files(*files, tmp_path / out)
+        from_files(files, tmp_path / out)
     assert lines(tmp_path / "one/data/test.en") == lines(tmp_path / "two/data/test.en")
 
 
@@ -141,5 +155,17 @@ def test_files_that_cannot_be_trained_on_stop_with_the_doctors_words(files, tmp_
     source, target = files
     target.write_text("one line\n")
     with pytest.raises(CorpusError, match=r"my\.en.*the two files do not have the same number of lines"):
-        from_files(source, target, tmp_path / "run")
+        from_files([source, target], tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_two_files_are_taken_for_parallel_text(files, tmp_path):
+    assert recognise(files) == "parallel text: line n of my.en belongs to line n of my.de"
+    assert recognise(files[:1]) is None
+    assert recognise([tmp_path, tmp_path]) is None
+
+
+def test_the_example_to_try_is_of_the_test_set(files, tmp_path):
+    found = from_files(files, tmp_path / "run")
+    (tmp_path / "run" / "recipe.toml").write_text(settings.to_toml(found.recipe))
+    assert example(tmp_path / "run") in lines(tmp_path / "run" / "data" / "test.en")

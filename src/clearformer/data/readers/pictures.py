@@ -18,7 +18,8 @@ from clearformer.data.file_facts import GZIP_MAGIC
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp")
 MOST_BYTES = 4 << 30  # of an idx file, unpacked
-MOST_PIXELS = 100_000_000  # of one picture: larger ones are bombs
+MOST_PIXELS = 1 << 26  # of one picture, 8192 × 8192: larger ones are bombs
+PIECE = 1 << 20  # bytes that are read at a time: a header may promise what is not there
 UNSIGNED_BYTES = 0x08  # idx's code for the only kind of number that pictures and labels have
 
 Pixels = NDArray[np.uint8]  # height, width, channels
@@ -46,18 +47,23 @@ def read_idx(path: Path) -> NDArray[np.uint8]:
             header = stream.read(4)
             if len(header) != 4 or header[:2] != b"\0\0" or header[2] != UNSIGNED_BYTES or not 1 <= header[3] <= 4:
                 raise PictureError(f"{path} is not an idx file of bytes: get it anew, or give a folder of pictures")
-            sizes = [int.from_bytes(stream.read(4), "big") for _ in range(header[3])]
-            wanted = math.prod(sizes)
+            sizes = stream.read(4 * header[3])
+            if len(sizes) != 4 * header[3]:
+                raise PictureError(f"{path} ends in the middle of its header: get it anew")
+            shape = [int(size) for size in np.frombuffer(sizes, dtype=">u4")]
+            wanted = math.prod(shape)
             if wanted > MOST_BYTES:
                 raise PictureError(f"{path} says that it holds {wanted:,} bytes, more than {MOST_BYTES:,}; refused")
-            content = stream.read(wanted + 1)
+            content = bytearray()
+            while len(content) <= wanted and (piece := stream.read(min(PIECE, wanted + 1 - len(content)))):
+                content += piece
     except OSError as error:
         raise PictureError(f"{path} cannot be read ({error.strerror or error}): check the file") from error
     except (EOFError, zlib.error) as error:
         raise PictureError(f"{path} is not a whole gzip file ({error}): get it anew") from error
     if len(content) != wanted:
         raise PictureError(f"{path} does not hold the {wanted:,} bytes that its header says: get it anew")
-    return np.frombuffer(content, dtype=np.uint8).reshape(sizes)
+    return np.frombuffer(content, dtype=np.uint8).reshape(shape)
 
 
 def read_idx_pair(pictures: Path, labels: Path) -> Iterator[LabelledPicture]:
@@ -96,14 +102,14 @@ def read_picture(path: Path, *, channels: int | None = None) -> Pixels:
         from PIL import Image, ImageOps
     except ImportError:
         raise PictureError("reading picture files needs pillow: pip install 'clearformer[pictures]'") from None
-    Image.MAX_IMAGE_PIXELS = MOST_PIXELS
     try:
         with Image.open(path) as opened:
+            if opened.width * opened.height > MOST_PIXELS:  # nothing but the header was read
+                raise PictureError(f"it has {opened.width:,} × {opened.height:,} pixels, more than {MOST_PIXELS:,}")
             image = ImageOps.exif_transpose(opened)
             grey = image.mode in ("1", "L", "LA", "I", "F") or image.mode.startswith("I;")
             mode = {1: "L", 3: "RGB"}[channels or (1 if grey else 3)]
             if image.mode.startswith("I"):  # 16 bits: keep the upper eight, where a plain conversion would cut
-                image = image.point(lambda value: value / 257) if image.mode != "I;16" else image
                 image = Image.fromarray((np.asarray(image).astype(np.int64) >> 8).clip(0, 255).astype(np.uint8))
             pixels: Pixels = np.asarray(image.convert(mode), dtype=np.uint8)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-// The frame of every figure: a title, what it shows, the same data as a table, and ways to take it along.
+// The frame of every figure: a title, what it shows, the same data as a table, and ways to save it.
 
 import { h, replace, svg } from "./dom.js";
 import { formula } from "./formula.js";

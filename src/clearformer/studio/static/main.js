@@ -1,4 +1,4 @@
-// The shell: which page is shown, in which language and light.
+// The frame around the pages: which one is shown, in which language and theme.
 
 import { ask } from "./api.js";
 import { h, replace } from "./dom.js";

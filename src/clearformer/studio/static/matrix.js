@@ -1,4 +1,4 @@
-// A matrix as coloured cells with its rows and columns named. Small ones are drawn as shapes, which can be taken along
+// A matrix as coloured cells with its rows and columns named. Small ones are drawn as shapes, which can be saved
 // as they are; large ones on a canvas that draws only what is in view, so that 512 × 512 cells scroll smoothly.
 
 import { h, svg } from "./dom.js";
@@ -161,7 +161,7 @@ class Matrix {
     this.window.style.setProperty("height", `${Math.min(VIEW, height + 16)}px`);
   }
 
-  // Nearer, farther, or so far that everything is in view.
+  // Zoom in, zoom out, or show everything.
   zoomButtons() {
     const zoom = (factor) => {
       const [across, down] = [this.window.scrollLeft / this.cellWidth, this.window.scrollTop / this.cellHeight];

@@ -1,4 +1,4 @@
-// Colours of numbers. Probabilities: one hue, darker for more. Signed values: two hues that colour-blind people tell apart.
+// Colours of numbers, the same as in clearformer/figures/palette.py (a test compares them). Probabilities: one hue, darker for more. Signed values: two hues that colour-blind people tell apart.
 
 const SEQUENTIAL = {
   light: [[255, 255, 255], [222, 207, 240], [151, 108, 202], [61, 22, 112]],

@@ -1,4 +1,4 @@
-// The way of a sentence through a model as a list of steps, made from the model's own description.
+// A walk through the model for one sentence, as a list of steps made from the model's own description.
 //
 // A step has a title, a formula, and pictures: each picture names a recorded value and says how to draw it
 // (tokens, vectors: token × feature, attention: query × key, heads: every head small, prediction: likeliest tokens).

@@ -1,4 +1,4 @@
-// Runs as curves, also while they go on; sample translations over time; one sentence's attention over checkpoints.
+// Training runs as curves, refreshed while they run; sample translations over time; one sentence's attention over checkpoints.
 
 import { ask } from "./api.js";
 import { chart, chartTable } from "./chart.js";
@@ -13,7 +13,7 @@ import { chosen } from "./store.js";
 import { unpack } from "./tensor.js";
 import { label, shortLabel } from "./tokens.js";
 
-const EVERY = 4000; // milliseconds between looks at runs that go on
+const EVERY = 4000; // milliseconds between two refreshes of runs that may continue
 const CURVES = [["train_loss", false], ["validation_loss", false], ["bleu", false], ["learning_rate", false], ["tokens_per_second", false], ["gradient_norm", true]];
 
 export function trainingPage(model, leave) {

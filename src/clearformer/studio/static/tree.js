@@ -1,4 +1,4 @@
-// The beam search as a tree: each column a step, in it every candidate, what became of it and why.
+// The beam search as a tree: each column a step, in it every candidate, kept or cut, and why.
 
 import { ask } from "./api.js";
 import { h, replace, svg } from "./dom.js";
