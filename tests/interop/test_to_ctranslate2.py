@@ -238,7 +238,7 @@ def test_half_precision_weights_are_read_too(tmp_path):
 
 def test_the_folder_is_ours_and_theirs(made):
     _, folder = made(transformer())
-    described = storage.read_json(folder / "config.json")
+    described = read_description(folder)
     storage.verify(folder)
     assert described.model["dim"] == 32
     assert storage.read_json(folder / "config.json")["eos_token"] == "<eos>"
