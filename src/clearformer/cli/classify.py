@@ -7,10 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clearformer.cli.options import add_options, read_options
 from clearformer.cli.usage import UsageError
 from clearformer.cli.use import (
     add_answers,
-    add_batch,
     add_model,
     add_texts,
     answer_texts,
@@ -19,6 +19,7 @@ from clearformer.cli.use import (
     portions,
     read_places,
 )
+from clearformer.tasks.verbs import VERBS
 
 if TYPE_CHECKING:
     from clearformer.folder.bundle import Bundle
@@ -29,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     add_texts(parser, "texts")
     add_model(parser, "a classifier")
-    add_batch(parser)
+    add_options(parser, VERBS["classify"].options)
     add_answers(parser, "print one JSON object per text, with the score of every class")
     parser.epilog = (
         "A model of pictures takes picture files, folders of them, or --input with a list of them, one per line."
@@ -49,29 +50,29 @@ def run(arguments: argparse.Namespace) -> None:
 def _classify_texts(arguments: argparse.Namespace, model: "Bundle") -> None:
     from clearformer.inference.text_readers import Classifier
 
-    classifier = Classifier(model)
+    classifier, config = Classifier(model), read_options(arguments, VERBS["classify"].options)
     answer_texts(
         arguments,
-        lambda texts: classifier.classify(texts, batch=arguments.batch),
+        lambda texts: classifier.classify(texts, config),
         lambda text, found: [_line(arguments, "text", text, found)],
-        portion=8 * arguments.batch,
+        portion=8 * config.batch,
     )
 
 
 def _classify_pictures(arguments: argparse.Namespace, model: "Bundle") -> None:
     from clearformer.inference.picture_classifier import PictureClassifier
 
-    classifier = PictureClassifier(model)
+    classifier, config = PictureClassifier(model), read_options(arguments, VERBS["classify"].options)
     with open_output(arguments.output) as output:
-        for files in portions(_picture_files(arguments), 8 * arguments.batch):
-            for file, found in zip(files, classifier.classify(files, batch=arguments.batch), strict=True):
+        for files in portions(_picture_files(arguments), 8 * config.batch):
+            for file, found in zip(files, classifier.classify(files, config), strict=True):
                 print(_line(arguments, "file", str(file), found), file=output, flush=output.isatty())
 
 
 def _line(arguments: argparse.Namespace, what: str, given: str, found: "Classification") -> str:
     if arguments.json:
         return json.dumps({what: given, **asdict(found)}, ensure_ascii=False)
-    return f"{found.label}\t{found.probability:.4f}\t{given}"
+    return f"{VERBS['classify'].line(found)}\t{given}"
 
 
 def _picture_files(arguments: argparse.Namespace) -> Iterator[Path]:

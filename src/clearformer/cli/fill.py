@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from clearformer.cli.use import add_answers, add_batch, add_model, add_texts, answer_texts, open_model
+from clearformer.cli.options import add_options, read_options
+from clearformer.cli.use import add_answers, add_model, add_texts, answer_texts, open_model
 from clearformer.tasks.verbs import VERBS
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     add_texts(parser, "texts with a gap")
     add_model(parser, "a masked language model")
-    add_batch(parser)
+    add_options(parser, VERBS["fill"].options)
     add_answers(parser, "print one JSON object per text, with the gap's place and the guesses")
     parser.epilog = "A gap is written as the model's vocabulary has it, mostly [MASK]; the first of a text is filled."
 
@@ -26,7 +27,7 @@ def run(arguments: argparse.Namespace) -> None:
     """The best guesses for each text, in a line."""
     from clearformer.inference.word_filler import WordFiller
 
-    filler = WordFiller(open_model(arguments))
+    filler, config = WordFiller(open_model(arguments)), read_options(arguments, VERBS["fill"].options)
 
     def show(text: str, found: "list[FilledWord]") -> Iterator[str]:
         if arguments.json:
@@ -34,4 +35,4 @@ def run(arguments: argparse.Namespace) -> None:
         else:
             yield VERBS["fill"].line(found)
 
-    answer_texts(arguments, lambda texts: filler.fill(texts, batch=arguments.batch), show, portion=8 * arguments.batch)
+    answer_texts(arguments, lambda texts: filler.fill(texts, config), show, portion=8 * config.batch)
