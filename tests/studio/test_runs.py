@@ -25,7 +25,7 @@ def run(tmp_path):
             "kind": "train",
             "loss": 5 / step,
             "learning_rate": 0.1,
-            "tokens": 1000 * step,
+            "count": 1000 * step,
             "time": 2.0 * step,
         }
         for step in range(1, 5)
