@@ -77,7 +77,7 @@ def test_the_model_of_a_checkpoint_is_the_one_that_trained(tmp_path):
 
     small = {"model.dim": 16, "model.hidden_dim": 16, "model.layers": 1, "model.decoder_layers": 1}
     steps = {"training.steps": 4, "training.save_every": 2, "training.validate_every": 4, "training.average": 1}
-    folder = cf.train("sample", {**small, **steps, "scoring.sentences": 2}, out=tmp_path / "run")
+    folder = cf.train("sample", {**small, **steps, "scoring.examples": 2}, out=tmp_path / "run")
     then, now = Runs([tmp_path / "run"]).subject(0, 4), ShownModel.open(folder)
     look = now.look("Two dogs.", ())
     assert torch.equal(then.run(look), now.run(look))

@@ -72,7 +72,7 @@ def _spelled(default: Any) -> str:
 
 
 def _with_flags(sentence: str, names: Iterable[str]) -> str:
-    """A refusal names fields as a recipe does (decoding.max_ratio); on the command line they are flags."""
+    """A refusal names fields as Python does (max_ratio); on the command line they are flags."""
     first, *rest = sentence.split(" ")
     first = first.rpartition(".")[2]
     known = set(names)

@@ -42,7 +42,7 @@ def run_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "mine"
     folder.mkdir()
     train = [
-        {"step": s, "kind": "train", "loss": 5 / s, "learning_rate": 0.1, "tokens": 10 * s, "time": s}
+        {"step": s, "kind": "train", "loss": 5 / s, "learning_rate": 0.1, "count": 10 * s, "time": s}
         for s in range(1, 30)
     ]
     validation = [{"step": s, "kind": "validation", "loss": 3.0, "bleu": s / 2, "sample_0": "a → b"} for s in (10, 20)]
