@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from clearformer.inference.network import Network
+from clearformer.inference.plain_network import Network
 from torch import nn
 
 from clearformer.folder.bundle import Bundle

@@ -1,7 +1,7 @@
 """A network without a verb: tensors in, what it says out, without dropout and without gradients."""
 
 import torch
-from clearformer.inference.network import Network
+from clearformer.inference.plain_network import Network
 
 from clearformer import api
 from clearformer.folder import bundle
