@@ -24,6 +24,7 @@ ENGLISH, CHINESE = ROOT / "README.md", ROOT / "README.zh.md"
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 # Training to the end takes minutes. The test runs the README's commands with a few steps.
 SHORTER = {"clearformer train": " training.steps=3 training.save_every=3 training.validate_every=3 scoring.examples=4"}
+VERDICTS = (("fine", "good"), ("dull", "bad"))
 PLANS = {"test": "-m pytest", "wheel": "-m build --wheel"}  # targets that are not run here, and what they would run
 
 
@@ -68,6 +69,8 @@ class Reader:
             with gzip.open(sample / f"train.{language}.gz", "rt", encoding="utf-8") as lines:
                 (folder / f"my.{language}").write_text("".join(next(lines) for _ in range(600)), encoding="utf-8")
         shutil.copy(folder / "my.en", folder / "book.txt")
+        reviews = [f"film {number} is {word},{label}\n" for number in range(50) for word, label in VERDICTS]
+        (folder / "reviews.csv").write_text("text,label\n" + "".join(reviews), encoding="utf-8")
         self._draw_pictures()
         self._start(["clearformer", "export", "en-de", "downloaded", "--to", "huggingface"])
 

@@ -13,7 +13,7 @@ from clearformer.foundation import settings
 from clearformer.model.build import build
 from clearformer.run.recipe import Recipe, find_recipe, parse_recipe, read_recipe
 from clearformer.run.train import train
-from clearformer.tasks.data_files import FILE, several
+from clearformer.tasks.data_files import several
 from clearformer.tasks.model_section import model_config
 from clearformer.training.metrics_log import read_records
 
@@ -53,12 +53,14 @@ def test_its_model_builds(recipe):
 def test_its_files_are_in_its_corpus(recipe):
     corpus = find_corpus(recipe.data.corpus)
     available = {path for file in corpus.files for path in (file.members or (file.path,))}
-    named = {one.name: several(getattr(recipe.data, one.name)) for one in fields(recipe.data) if one.metadata == FILE}
+    named = {
+        one.name: several(getattr(recipe.data, one.name)) for one in fields(recipe.data) if one.metadata.get("file")
+    }
     for part, names in named.items():
         assert set(names) - {""} <= available, part
         if recipe.task == "translation":
             assert set(names) != {""} or part.startswith("test"), f"{part} is needed to train"
-    assert any(name.startswith("train") and files != ("",) for name, files in named.items())
+    assert any(part.startswith("train") and names != ("",) for part, names in named.items())
 
 
 def test_the_first_line_after_its_comment_names_its_task(recipe):

@@ -20,7 +20,7 @@ LONGEST = 120.0  # seconds that a test waits for anything
 
 
 def start(folder: Path, out: Path, changes: Iterable[str] = (), poison: Iterable[int] = ()) -> BaseProcess:
-    """Train the one recipe of a folder, resuming what is there. poison: places of the data plan with an unusable loss."""
+    """Train the one recipe of a folder, resuming what is there. poison: places of the plan with an unusable loss."""
     process = PROCESSES.Process(target=_train, args=(folder, out, tuple(changes), frozenset(poison)))
     process.start()
     return process

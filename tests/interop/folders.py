@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import save_file
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
-from clearformer.interop.hf import bert, gpt2, marian
+from clearformer.interop.hf import bert, gpt2, llama, marian, whisper
 from clearformer.interop.renaming import give, link
 from clearformer.model.build import build
 from clearformer.model.config import HeadConfig, ModelConfig
@@ -18,7 +18,7 @@ from clearformer.model.weights import weights_of
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "two", "dogs", "play", "in", "the", "snow", ".", "##s", "dog"]
 SIZES: dict[str, Any] = {"dim": 16, "hidden_dim": 24, "layers": 2, "heads": 2, "max_len": 24}
-FILES = {"bert": bert, "gpt2": gpt2, "marian": marian}
+FILES = {"bert": bert, "gpt2": gpt2, "llama": llama, "marian": marian, "whisper": whisper}
 
 
 def model_of(config: ModelConfig) -> torch.nn.Module:

@@ -1,4 +1,4 @@
-"""A whole run, from a recipe to a folder: what it refuses, keeps, logs and hands over, and what may change on resume."""
+"""A whole run, from a recipe to a folder: what it refuses, keeps, logs, hands over, and lets change on resume."""
 
 import logging
 import re
@@ -38,15 +38,15 @@ def test_what_cannot_be_trained_is_refused_before_anything_is_made(recipe, tmp_p
         train.train(replace(recipe, data=replace(recipe.data, train_source="")), tmp_path / "out", base=tmp_path)
     assert not (tmp_path / "out").exists()
     gone = replace(recipe, data=replace(recipe.data, train_source="gone.txt"))
-    with pytest.raises((ValueError, OSError), match=r"gone\.txt"):
+    with pytest.raises(ValueError, match=r"gone\.txt does not exist; data\.train_source names it"):
         train.train(gone, tmp_path / "out", base=tmp_path)
-    assert not (tmp_path / "out" / "shards").exists()
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_run_that_is_stopped_while_it_prepares_can_be_resumed_from_its_folder(recipe, tmp_path):
     """Preparing may take hours; the recipe is there before."""
 
-    class Enough(Exception):
+    class Enough(Exception):  # noqa: N818 - it is not an error
         pass
 
     def stop(done, total):

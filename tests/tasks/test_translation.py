@@ -101,7 +101,7 @@ def test_a_development_sentence_that_cannot_be_translated_is_found_before_traini
 def test_missing_names_are_named(tmp_path):
     with pytest.raises(ValueError, match=r"the recipe's \[data\] section needs train_source, train_target, dev_source"):
         translation.locate(ParallelData(dev_target="x"), tmp_path)
-    with pytest.raises(ValueError, match="names 2 files but data.train_target 1; each needs its partner"):
+    with pytest.raises(ValueError, match=r"names 2 files but data\.train_target 1; each needs its partner"):
         translation.locate(
             ParallelData(train_source=("a", "b"), train_target="c", dev_source="d", dev_target="e"), tmp_path
         )

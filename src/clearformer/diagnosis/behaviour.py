@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from clearformer.diagnosis.finding import Symptom
 from clearformer.evaluation.bleu import quick_bleu, tokenisation
-from clearformer.foundation.progress import OnProgress
+from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.inference.translation_settings import DecodingConfig
 from clearformer.inference.translator import Translator
 
@@ -52,7 +52,7 @@ def observe(
     language: str | None = None,
     tokenise: str | None = None,
     decoding: DecodingConfig | None = None,
-    on_progress: OnProgress = lambda done, total: None,
+    on_progress: OnProgress = unwatched,
 ) -> Behaviour:
     """Score and translate. training: a sample of the text that the model was trained on, to compare with."""
     shift = max(1, len(pairs.sources) // 2)

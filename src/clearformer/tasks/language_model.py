@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
-from clearformer.data.catalogue import fetch
 from clearformer.data.collate import BlockBatch, collate_blocks
 from clearformer.data.file_facts import scan
 from clearformer.data.shards import Column, ShardWriter, shards_for, token_type_for
@@ -19,7 +18,7 @@ from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Preprocessing
 from clearformer.inference.text_generator import TextGenerator
 from clearformer.tasks.automatic import plain_text
-from clearformer.tasks.data_files import DataFiles, file_names, several
+from clearformer.tasks.data_files import DataFiles, file_names, folder_of, several
 from clearformer.tasks.learned_vocabulary import as_preprocessing, vocabularies
 from clearformer.tasks.task import Judging, Prepared, Scores, Scoring, Seed, Task, Training, Workspace
 from clearformer.tasks.verbs import VERBS
@@ -37,7 +36,7 @@ SAMPLE_TOKENS = 80
 class RunningText(DataFiles):
     """Plain text, which is read end to end. Without `dev`, the last part of the training text is held out."""
 
-    train: str | tuple[str, ...] = file_names()  # text files, read one after the other
+    train: str | tuple[str, ...] = file_names("one or more text files")  # text files, read one after the other
     dev: str = file_names()  # a text to choose the best checkpoint by; empty: the end of train
     test: str = file_names()  # a text for the end
     hold_out: float = 0.1  # share of the characters, where there is no `dev`
@@ -74,9 +73,7 @@ class Windows:
 
 def prepare(data: RunningText, workspace: Workspace) -> Prepared[TokenIds]:
     """Read the text, learn a vocabulary, and keep the tokens of both parts as one long row each."""
-    folder = fetch.get(data.corpus) if data.corpus else workspace.base
-    if not data.train:
-        raise ValueError("the recipe's [data] section needs train: one or more text files")
+    folder = folder_of(data, workspace.base)
     files = [folder / name for name in (*several(data.train), *((data.dev,) if data.dev else ()))]
     train, dev = _texts(files, data)
     start = None if workspace.start is None else workspace.start.preprocessing
@@ -96,7 +93,8 @@ def prepare(data: RunningText, workspace: Workspace) -> Prepared[TokenIds]:
         "hold_out": None if data.dev else data.hold_out,
     }
     columns = {"tokens": token_type_for(tokenizer.vocab_size)}
-    shards = shards_for(workspace.folder / "shards", columns=columns, made_from=made_from, fill=fill)
+    made = workspace.folder / "shards"
+    shards = shards_for(made, columns=columns, made_from=made_from, fill=fill, same=workspace.resume)
     streams = [shards[place][0] for place in range(len(PARTS))]
     windows = Windows(streams[0], data.context)
     blocks = [streams[1][at : at + data.context + 1] for at in range(0, len(streams[1]) - 1, data.context)]
@@ -111,13 +109,12 @@ def prepare(data: RunningText, workspace: Workspace) -> Prepared[TokenIds]:
 
 def _texts(files: Sequence[Path], data: RunningText) -> tuple[str, str]:
     texts = ["".join(f"{line}\n" for line in read_lines(path)) for path in files]
-    if data.dev:
-        return "".join(texts[:-1]), texts[-1]
-    whole = "".join(texts)
-    cut = round(len(whole) * (1 - data.hold_out))
-    if not whole[:cut].strip() or not whole[cut:].strip():
+    whole = "".join(texts[:-1] if data.dev else texts)
+    cut = len(whole) if data.dev else round(len(whole) * (1 - data.hold_out))
+    train, dev = whole[:cut], texts[-1] if data.dev else whole[cut:]
+    if min(len(train.strip()), len(dev.strip())) < 2:  # a token, and one to predict from it
         raise ValueError(f"{', '.join(map(str, files))}: there is too little text to learn from and to hold some out")
-    return whole[:cut], whole[cut:]
+    return train, dev
 
 
 def encode(tokenizer: Tokenizer, text: str) -> list[int]:

@@ -10,18 +10,18 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from clearformer.data.catalogue import fetch
+from clearformer.data.augment import move_picture
 from clearformer.data.collate import PictureBatch
 from clearformer.data.file_facts import scan
 from clearformer.data.readers import pictures
 from clearformer.data.readers.pictures import LabelledPicture, Pixels
-from clearformer.data.shards import Column, Shards, ShardWriter, shards_for
+from clearformer.data.shards import Column, ShardWriter, shards_for
 from clearformer.evaluation.accuracy import score_classes
 from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import PictureFacts, Preprocessing
 from clearformer.inference.picture_classifier import PictureClassifier, as_tensor
 from clearformer.tasks.automatic import picture_folders
-from clearformer.tasks.data_files import DataFiles, file_names
+from clearformer.tasks.data_files import DataFiles, file_names, folder_of
 from clearformer.tasks.task import Judging, Prepared, Scores, Seed, Task, Training, Workspace
 from clearformer.tasks.verbs import VERBS
 from clearformer.training.loss import Loss, cross_entropy
@@ -35,7 +35,7 @@ Example = tuple[NDArray[Any], NDArray[Any]]
 class PictureData(DataFiles):
     """Two idx files (pictures and labels), or one folder with a subfolder per class. Without dev, some are held out."""
 
-    train: str = file_names()  # a folder with one subfolder per class, or an idx file of pictures
+    train: str = file_names("a folder of classes")  # a folder with one subfolder per class, or an idx file of pictures
     train_labels: str = file_names()  # an idx file of classes; empty: train is a folder
     dev: str = file_names()  # pictures to choose the best checkpoint by; empty: some of train
     dev_labels: str = file_names()  # their classes, where dev is an idx file
@@ -65,9 +65,7 @@ class HeldPictures:
 
 def prepare(data: PictureData, workspace: Workspace) -> Prepared[Example]:
     """Read the pictures into shards of bytes, hold some out, and measure their mean and deviation."""
-    folder = fetch.get(data.corpus) if data.corpus else workspace.base
-    if not data.train:
-        raise ValueError("the recipe's [data] section needs train: a folder of classes, or an idx file of pictures")
+    folder = folder_of(data, workspace.base)
     train = list(_read(folder, data.train, data.train_labels))
     if not train:
         raise ValueError(f"{folder / data.train} holds no pictures: give a folder with one subfolder per class")
@@ -80,14 +78,23 @@ def prepare(data: PictureData, workspace: Workspace) -> Prepared[Example]:
         held = set(order[: min(data.hold_out, len(train) // 5)].tolist())
         dev = [one for place, one in enumerate(train) if place in held]
         train = [one for place, one in enumerate(train) if place not in held]
-    made_from = {"files": _files(folder, data), "size": size, "channels": channels, "labels": list(labels)}
+    if unknown := sorted({one.label for one in dev} - set(labels)):
+        raise ValueError(f"{folder / data.dev} has the class {unknown[0]!r}, which no training picture has")
+    made_from = {
+        "files": _files(folder, data),
+        "size": size,
+        "channels": channels,
+        "labels": list(labels),
+        "hold_out": None if data.dev else data.hold_out,
+    }
     shards = shards_for(
         workspace.folder / "shards",
         columns=COLUMNS,
         made_from=made_from,
         fill=lambda writer: _fill(writer, train, labels, size, channels, workspace),
+        same=workspace.resume,
     )
-    mean, deviation = _statistics(shards, channels)
+    mean, deviation = pictures.channel_statistics(pixels.reshape(-1, channels) for pixels, _ in shards)
     facts = PictureFacts(size=size, channels=channels, mean=mean, deviation=deviation)
     fitted = [pictures.fit_square(one.pixels, size, channels) for one in dev]
     return Prepared(
@@ -134,17 +141,6 @@ def _fill(
     return {"kept": len(train)}
 
 
-def _statistics(shards: Shards, channels: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Mean and deviation of each channel over the training pictures, as shares of 255."""
-    total, square, count = np.zeros(channels), np.zeros(channels), 0
-    for pixels, _ in shards:
-        values = pixels.reshape(-1, channels).astype(np.float64) / 255
-        total, square, count = total + values.sum(axis=0), square + (values**2).sum(axis=0), count + len(values)
-    mean = total / count
-    deviation = np.sqrt(np.maximum(square / count - mean**2, 1e-8))
-    return tuple(np.round(mean, 6).tolist()), tuple(np.round(deviation, 6).tolist())
-
-
 def sizes(preprocessing: Preprocessing) -> dict[str, Any]:
     """What the pictures and their classes decide of the model."""
     assert preprocessing.picture is not None
@@ -162,23 +158,11 @@ def collate(data: PictureData, preprocessing: Preprocessing) -> Callable[[Sequen
         drawn = [pixels.reshape(shape) for pixels, _ in rows]
         if seed and (data.shift or data.flip):
             random = np.random.default_rng(seed)
-            drawn = [augment(one, random, shift=data.shift, flip=data.flip) for one in drawn]
+            drawn = [move_picture(one, random, shift=data.shift, flip=data.flip) for one in drawn]
         labels = torch.tensor([int(label[0]) for _, label in rows])
         return PictureBatch(pictures=as_tensor(drawn, facts), labels=labels)
 
     return collate_rows
-
-
-def augment(pixels: Pixels, random: np.random.Generator, *, shift: int, flip: bool) -> Pixels:
-    """The same picture moved by some pixels, the edge repeated where nothing was, and perhaps mirrored."""
-    down, right = random.integers(-shift, shift + 1, size=2)
-    height, width = pixels.shape[:2]
-    rows = np.clip(np.arange(height) - down, 0, height - 1)
-    columns = np.clip(np.arange(width) - right, 0, width - 1)
-    moved: Pixels = pixels[rows][:, columns]
-    if flip and random.random() < 0.5:
-        moved = moved[:, ::-1]
-    return moved
 
 
 def loss(model: nn.Module, batch: PictureBatch, objective: ClassObjective) -> Loss:
@@ -191,9 +175,10 @@ def loss(model: nn.Module, batch: PictureBatch, objective: ClassObjective) -> Lo
 
 def score(classifier: PictureClassifier, held: HeldPictures, judging: Judging) -> Scores:
     """Accuracy, with an interval if asked thoroughly."""
-    mine = judging.ranks.share_out(held.pixels)
+    count = len(held.pixels) if judging.thorough else judging.scoring.examples
+    mine = judging.ranks.share_out(held.pixels[:count])
     found = judging.ranks.collect([one.label for one in classifier.classify(mine, judging.options)])
-    scores = score_classes(found, held.labels)
+    scores = score_classes(found, held.labels[:count])
     return scores if judging.thorough else {"accuracy": scores["accuracy"]}
 
 
@@ -201,7 +186,14 @@ def held_out(files: Sequence[Path], folder: ModelFolder) -> HeldPictures:
     """A test set: a folder of classes, or two idx files."""
     facts = folder.preprocessing.picture
     first, *rest = files
+    if len(rest) > 1 or (not rest and not first.is_dir()):
+        raise ValueError(f"{first} is no test set of pictures: give a folder of classes, or two idx files")
     found = list(_read(Path(), str(first), str(rest[0]) if rest else ""))
+    if not found:
+        raise ValueError(f"{first} holds no pictures: give a folder with one subfolder per class")
+    known = folder.preprocessing.labels
+    if known and (strange := sorted({one.label for one in found} - set(known))):
+        raise ValueError(f"{first} has the class {strange[0]!r}, and the model knows {', '.join(known)}: rename it")
     size, channels = (facts.size, facts.channels) if facts else found[0].pixels.shape[1:]
     fitted = [pictures.fit_square(one.pixels, size, channels) for one in found]
     return HeldPictures(pixels=fitted, labels=[one.label for one in found])

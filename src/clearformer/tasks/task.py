@@ -18,11 +18,12 @@ from clearformer.folder.bundle import Bundle
 from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Preprocessing
 from clearformer.foundation.progress import OnProgress, unwatched
+from clearformer.tasks.data_files import DataFiles, check_files
 from clearformer.tasks.verbs import Verb
 from clearformer.training.distributed import Ranks
 from clearformer.training.loss import Loss
 
-D = TypeVar("D")  # the dataclass behind [data]
+D = TypeVar("D", bound=DataFiles)  # the dataclass behind [data]
 O = TypeVar("O")  # noqa: E741 - behind [objective]
 E = TypeVar("E")  # one example
 B = TypeVar("B", bound=Batch)
@@ -118,13 +119,13 @@ class Scoring:
 
 @dataclass(frozen=True, kw_only=True)
 class Training(Generic[D, O, E, B]):
-    """How a task is trained."""
+    """How a task is trained. check: refuse data before anything is made on disk."""
 
     data: type[D]
     objective: type[O]
     scoring: type[Any] = Scoring
     unit: str = "tokens"  # what a loss counts
-    check: Callable[[D, Workspace], None] = lambda data, workspace: None  # refuse before anything is made on disk
+    check: Callable[[D, Workspace], None] = lambda data, workspace: check_files(data, workspace.base)
     prepare: Callable[[D, Workspace], Prepared[E]]
     sizes: Callable[[Preprocessing], Mapping[str, Any]]  # laid over [model]: vocabulary, labels
     collate: Callable[[D, Preprocessing], Callable[[Sequence[E], Seed], B]]  # pure: what is drawn comes from the seed

@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from torch import nn
 
-from clearformer.data.catalogue import fetch
 from clearformer.data.class_split import hold_out_by_class
 from clearformer.data.collate import LabelledBatch, collate_labelled
 from clearformer.data.file_facts import scan
@@ -23,7 +22,8 @@ from clearformer.evaluation.accuracy import score_classes
 from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Preprocessing
 from clearformer.inference.text_readers import Classifier
-from clearformer.tasks.data_files import DataFiles, file_names
+from clearformer.tasks.automatic import labelled_tables
+from clearformer.tasks.data_files import DataFiles, file_names, folder_of
 from clearformer.tasks.learned_vocabulary import vocabularies
 from clearformer.tasks.task import Judging, Prepared, Scores, Seed, Task, Training, Workspace
 from clearformer.tasks.verbs import VERBS
@@ -39,7 +39,7 @@ Example = tuple[TokenIds, Any]
 class LabelledData(DataFiles):
     """A table (CSV, TSV, JSON lines) with a text and a label in each row; columns that are not named are found."""
 
-    train: str = file_names()  # a table to learn from
+    train: str = file_names("a table of texts with labels")  # a table to learn from
     dev: str = file_names()  # a table to choose the best checkpoint by; empty: some of train
     test: str = file_names()  # a table for the end
     text: str | None = None  # the name of the text's column, or its number from 1 where there are no headings
@@ -69,9 +69,7 @@ class HeldTexts:
 
 def prepare(data: LabelledData, workspace: Workspace) -> Prepared[Example]:
     """Read the tables, hold some out, learn a vocabulary, and keep the tokens."""
-    folder = fetch.get(data.corpus) if data.corpus else workspace.base
-    if not data.train:
-        raise ValueError("the recipe's [data] section needs train: a table of texts with labels")
+    folder = folder_of(data, workspace.base)
     train = _read(folder / data.train, data)
     dev = _read(folder / data.dev, data) if data.dev else []
     if not dev:
@@ -106,7 +104,8 @@ def prepare(data: LabelledData, workspace: Workspace) -> Prepared[Example]:
         )
         return {"kept": len(rows)}
 
-    shards = shards_for(workspace.folder / "shards", columns=columns, made_from=made_from, fill=fill)
+    made = workspace.folder / "shards"
+    shards = shards_for(made, columns=columns, made_from=made_from, fill=fill, same=workspace.resume)
     read = encode(tokenizer, [_given(row) for row in dev], data.max_length)
     return Prepared(
         train=shards,  # type: ignore[arg-type]  # two columns
@@ -222,4 +221,5 @@ TASK = Task(
         best="accuracy",
         facts=facts,
     ),
+    automatic=labelled_tables.AUTOMATIC,
 )

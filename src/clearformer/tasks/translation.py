@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from torch import Tensor, nn
 
-from clearformer.data.catalogue import fetch
 from clearformer.data.collate import PairBatch, collate_pairs
 from clearformer.data.readers.parallel import CorpusError, JoinedFiles, ParallelFiles
 from clearformer.data.shards import Shards
@@ -24,7 +23,7 @@ from clearformer.inference.translation_settings import REMEMBERED, DecodingConfi
 from clearformer.inference.translator import Translator
 from clearformer.tasks import lessons
 from clearformer.tasks.automatic import parallel_text
-from clearformer.tasks.data_files import DataFiles, file_names, several
+from clearformer.tasks.data_files import DataFiles, check_files, file_names, folder_of, several
 from clearformer.tasks.learned_vocabulary import as_preprocessing, vocabularies
 from clearformer.tasks.task import Judging, Prepared, Scores, Scoring, Seed, Task, Training, Workspace
 from clearformer.tasks.verbs import VERBS
@@ -111,7 +110,7 @@ def locate(data: ParallelData, base: Path) -> ParallelPaths:
             f"the recipe's data.train_source names {len(sources)} files but data.train_target {len(targets)}; "
             "each needs its partner, in the same order"
         )
-    folder = fetch.get(data.corpus) if data.corpus else base
+    folder = folder_of(data, base)
     pairs = zip(sources, targets, strict=True)
     return ParallelPaths(
         train=JoinedFiles(
@@ -125,6 +124,7 @@ def locate(data: ParallelData, base: Path) -> ParallelPaths:
 def possible(data: ParallelData, workspace: Workspace) -> None:
     """Refuse what no preparation would mend: files that are not named, a start that frames its texts otherwise."""
     locate(data, workspace.base)
+    check_files(data, workspace.base)
     if workspace.start is None:
         return
     start = workspace.start.preprocessing

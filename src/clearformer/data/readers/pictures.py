@@ -6,7 +6,7 @@ What cannot be read is refused by file name. Pictures come out as bytes, height 
 import gzip
 import math
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -132,6 +132,17 @@ def fit_square(pixels: Pixels, size: int, channels: int) -> Pixels:
     scaled = image.crop((left, top, left + side, top + side)).resize((size, size), Image.Resampling.BILINEAR)
     result: Pixels = np.asarray(scaled, dtype=np.uint8)
     return result if result.ndim == 3 else result[..., None]
+
+
+def channel_statistics(pictures: Iterable[Pixels]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Mean and deviation of each channel, which stands last, over all pixels of all pictures, as shares of 255."""
+    total, square, count = np.zeros(1), np.zeros(1), 0
+    for picture in pictures:
+        values = picture.reshape(-1, picture.shape[-1]).astype(np.float64) / 255
+        total, square, count = total + values.sum(axis=0), square + (values**2).sum(axis=0), count + len(values)
+    mean = total / count
+    deviation = np.sqrt(np.maximum(square / count - mean**2, 1e-8))
+    return tuple(np.round(mean, 6).tolist()), tuple(np.round(deviation, 6).tolist())
 
 
 def label_order(labels: Sequence[str]) -> tuple[str, ...]:

@@ -1,0 +1,151 @@
+"""For every task that trains, data and a recipe that take seconds: what tests of all tasks share."""
+
+import random
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from flows import numbers
+
+TRAINING = """
+[training]
+steps = 12
+save_every = 4
+validate_every = 6
+log_every = 1
+schedule = { kind = "cosine", peak = 0.003, warmup = 0.25 }
+"""
+
+# Three digits on eight by eight pixels; a tiny model tells them apart after some steps.
+SHAPES = {
+    0: ("..####..", ".#....#.", ".#....#.", ".#....#.", ".#....#.", ".#....#.", ".#....#.", "..####.."),
+    1: ("...##...", "..###...", ".#.##...", "...##...", "...##...", "...##...", "...##...", ".######."),
+    7: (".######.", "......#.", ".....#..", "....#...", "...#....", "...#....", "...#....", "...#...."),
+}
+
+
+def draw(digit: int, generator: np.random.Generator) -> NDArray[np.uint8]:
+    """A digit with noise: 8 8."""
+    ink = np.array([[letter == "#" for letter in row] for row in SHAPES[digit]])
+    return np.where(ink, generator.integers(150, 256, ink.shape), generator.integers(0, 90, ink.shape)).astype(np.uint8)
+
+
+def drawn(count: int, seed: int = 1) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Pictures and their digits."""
+    generator = np.random.default_rng(seed)
+    digits = np.array(list(SHAPES), dtype=np.uint8)[generator.integers(len(SHAPES), size=count)]
+    return np.stack([draw(int(digit), generator) for digit in digits]), digits
+
+
+def write_idx(path: Path, values: NDArray[np.uint8]) -> None:
+    """An idx file of bytes, as MNIST has them."""
+    header = bytes([0, 0, 8, values.ndim]) + struct.pack(f">{values.ndim}I", *values.shape)
+    path.write_bytes(header + values.tobytes())
+
+
+def write_digits(folder: Path) -> Path:
+    """90 pictures as idx files, and a Vision Transformer for them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    pictures, digits = drawn(90)
+    write_idx(folder / "pictures.idx", pictures)
+    write_idx(folder / "digits.idx", digits)
+    return _write(
+        folder,
+        """task = "picture-classification"
+name = "digits"
+data = { train = "pictures.idx", train_labels = "digits.idx", hold_out = 12, shift = 1, flip = true }
+[model]
+family = "vit"
+dim = 16
+hidden_dim = 32
+layers = 1
+attention = { heads = 2 }
+front = { patch = 4 }
+dropout = { residual = 0.1 }
+"""
+        + TRAINING
+        + "batch_tokens = 16\n",
+    )
+
+
+def write_prose(folder: Path) -> Path:
+    """Some hundred short sentences, and a language model for their characters."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "prose.txt").write_text(prose(150), encoding="utf-8")
+    return _write(
+        folder,
+        """task = "language-model"
+name = "prose"
+data = { train = "prose.txt", context = 16, vocabulary = { kind = "character", vocab_size = 400, min_frequency = 1 } }
+use = { temperature = 0.8, max_new = 8 }
+[model]
+family = "llama"
+dim = 16
+hidden_dim = 32
+layers = 1
+max_len = 16
+attention = { heads = 2 }
+dropout = { embedding = 0.1, residual = 0.1 }
+"""
+        + TRAINING
+        + "batch_tokens = 128\n",
+    )
+
+
+def prose(sentences: int, seed: int = 1) -> str:
+    """So many lines of a language of few words."""
+    generator = random.Random(seed)
+    words = ("the", "red", "old", "dog", "cat", "bird", "sees", "likes", "a", "snow")
+    return "".join(f"{' '.join(generator.choices(words, k=generator.randint(3, 8)))}.\n" for _ in range(sentences))
+
+
+def write_reviews(folder: Path) -> Path:
+    """Sentences that one word makes good or bad, as a table, and an encoder that reads them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    generator = random.Random(1)
+    words = ("film", "story", "plot", "the", "a", "it", "was", "is", "and", "very")
+    rows = {}
+    while len(rows) < 90:
+        label = generator.choice(("good", "bad"))
+        text = generator.choices(words, k=generator.randint(3, 8))
+        text.insert(generator.randrange(len(text)), {"good": "lovely", "bad": "awful"}[label])
+        rows[" ".join(text)] = label
+    lines = "".join(f"{text}\t{label}\n" for text, label in rows.items())
+    (folder / "reviews.tsv").write_text(f"text\tlabel\n{lines}", encoding="utf-8")
+    return _write(
+        folder,
+        """task = "text-classification"
+name = "reviews"
+[data]
+train = "reviews.tsv"
+word_dropout = 0.1
+max_length = 24
+vocabulary = { kind = "wordpiece", vocab_size = 400 }
+[model]
+family = "bert"
+dim = 16
+hidden_dim = 32
+layers = 1
+max_len = 24
+attention = { heads = 2 }
+"""
+        + TRAINING
+        + "batch_tokens = 128\n",
+    )
+
+
+def _write(folder: Path, recipe: str) -> Path:
+    path = folder / "recipe.toml"
+    path.write_text(recipe, encoding="utf-8")
+    return path
+
+
+TINY: dict[str, Callable[[Path], Path]] = {
+    "translation": numbers.write_recipe,
+    "language-model": write_prose,
+    "text-classification": write_reviews,
+    "picture-classification": write_digits,
+}
