@@ -168,7 +168,6 @@ READ_FROM_THE_WEIGHTS = {
 NO_SAY = {
     "family", "init_std", "kernel", "bottleneck", "attention.cross", "head.labels", "head.queries", "head.pool",
     "head.pooler", "head.pooler_activation", "head.class_bias", "head.dropout",
-    "head.queries",  # of models that find boxes in pictures, which front.kind refuses
     *(f"dropout.{field.name}" for field in fields(DropoutConfig)),
     *(f"front.{name}" for name in ("picture", "patch", "channels", "mels")),
 }  # fmt: skip
