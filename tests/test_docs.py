@@ -1,7 +1,10 @@
 """The pages under docs/ that are made from the source are what the source says now, in both languages."""
 
+import argparse
 import ast
+import importlib
 import re
+import shlex
 import sys
 import tomllib
 from pathlib import Path
@@ -86,3 +89,34 @@ def test_both_languages_name_the_same_files(name):
 
 def _paths(page: Path) -> set[str]:
     return set(re.findall(r"`((?:src|tests|examples|benchmarks|tools)/[\w/.-]+)`", page.read_text(encoding="utf-8")))
+
+
+GUIDES = (ROOT / "docs" / "guide.md", ROOT / "docs" / "zh" / "guide.md")
+
+
+def test_both_guides_type_the_same():
+    """What somebody types, and what is printed, does not depend on the language that explains it."""
+    english, chinese = (_typed(page) for page in GUIDES)
+    assert english == chinese
+
+
+def test_what_the_guide_types_is_understood():
+    """Every verb exists and knows the options that the guide gives it."""
+    for line in _typed(GUIDES[0]):
+        if line.startswith("$ clearformer "):
+            verb, *words = shlex.split(line.removeprefix("$ clearformer "))
+            parser = argparse.ArgumentParser()
+            importlib.import_module(f"clearformer.cli.{verb}{'_' if verb == 'import' else ''}").add_arguments(parser)
+            known = {flag for action in parser._actions for flag in action.option_strings}
+            assert {word for word in words if word.startswith("--")} <= known, line
+
+
+def test_the_recipe_of_the_guide_is_one():
+    [text] = re.findall(r"^```toml\n(.*?)^```", GUIDES[0].read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert parse_recipe(tomllib.loads(text), "the guide").task == "text-classification"
+
+
+def _typed(page: Path) -> list[str]:
+    """The lines of all blocks, without the remarks behind commands."""
+    blocks = re.findall(r"^```\w+\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return [line.partition("   #")[0].rstrip() for block in blocks for line in block.splitlines()]

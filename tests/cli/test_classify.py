@@ -1,4 +1,4 @@
-"""Classes from the command line: names from the published folder, probabilities that sum to one, line for line."""
+"""Classes from the command line, of texts and of pictures: names from the folder, probabilities that sum to one."""
 
 import json
 
@@ -6,6 +6,7 @@ import pytest
 
 from clearformer.cli.main import main
 from cli.readers import reader
+from cli.trained_models import draw_pictures, train_pictures
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +35,67 @@ def test_json_has_every_class_and_batches_change_nothing(model, tmp_path, capsys
         assert one["scores"] == pytest.approx(other["scores"], abs=1e-6)
 
 
-def test_a_text_that_is_too_long_is_named_by_its_number(model, capsys):
-    assert main(["classify", "dogs", "dogs " * 40, "--model", model]) == 1
-    assert "text 2 has 42 tokens" in capsys.readouterr().err
+def test_a_text_that_is_longer_than_the_model_reads_is_read_in_windows(model, capsys):
+    assert main(["classify", "dogs " * 40, "--model", model, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert sum(found["scores"].values()) == pytest.approx(1.0)
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory):
+    return train_pictures(tmp_path_factory.mktemp("pictures"))
+
+
+def lines(capsys) -> list[list[str]]:
+    return [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+
+
+def test_a_model_of_pictures_takes_files_and_folders(pictures, tmp_path, capsys):
+    """The same verb: the folder says what its model reads. Real pictures that were not in the training."""
+    drawn = draw_pictures(tmp_path / "new", 3, seed=9)
+    single = drawn / "bottom" / "001.png"
+    capsys.readouterr()
+    assert main(["classify", str(drawn / "top"), str(single), "--model", str(pictures)]) == 0
+    found = lines(capsys)
+    assert [file for *_, file in found] == [*(str(drawn / "top" / f"00{n}.png") for n in range(3)), str(single)]
+    assert [label for label, *_ in found] == ["top", "top", "top", "bottom"]
+    assert all(0.5 < float(probability) <= 1 for _, probability, _ in found)
+
+
+def test_a_list_of_pictures_and_a_file_for_the_answers(pictures, tmp_path, capsys):
+    drawn = draw_pictures(tmp_path / "new", 2, seed=10)
+    names = [str(drawn / "top" / "000.png"), str(drawn / "bottom" / "001.png")]
+    (tmp_path / "list.txt").write_text("\n".join([*names, ""]) + "\n")
+    common = ["classify", "--model", str(pictures)]
+    capsys.readouterr()
+    assert main([*common, *names]) == 0
+    expected = capsys.readouterr().out
+    output = tmp_path / "out.tsv"
+    assert main([*common, "--input", str(tmp_path / "list.txt"), "--output", str(output), "--batch", "1"]) == 0
+    assert capsys.readouterr().out == ""
+    assert output.read_text() == expected
+
+
+def test_json_has_the_score_of_every_class_of_a_picture(pictures, tmp_path, capsys):
+    drawn = draw_pictures(tmp_path / "new", 1, seed=11)
+    capsys.readouterr()
+    assert main(["classify", str(drawn / "top"), "--model", str(pictures), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["file"] == str(drawn / "top" / "000.png")
+    assert found["scores"].keys() == {"top", "bottom"}
+    assert sum(found["scores"].values()) == pytest.approx(1)
+
+
+def test_a_picture_that_cannot_be_read_is_refused_by_name(pictures, tmp_path, capsys):
+    drawn = draw_pictures(tmp_path / "new", 1, seed=12)
+    (drawn / "top" / "001.png").write_bytes(b"\x89PNG but no more")
+    output = tmp_path / "out.tsv"
+    assert main(["classify", str(drawn / "top"), "--model", str(pictures), "--output", str(output)]) == 1
+    assert "001.png cannot be read as a picture" in capsys.readouterr().err
+    assert not output.exists()
+    assert main(["classify", str(tmp_path / "nowhere.png"), "--model", str(pictures)]) == 1
+    assert "nowhere.png does not exist" in capsys.readouterr().err
+    assert main(["classify", str(tmp_path), "--model", str(pictures)]) == 1
+    assert "holds no pictures" in capsys.readouterr().err
+    assert main(["classify", "a.png", "--input", "b.txt", "--model", str(pictures)]) == 2
+    assert "give pictures or --input, not both" in capsys.readouterr().err

@@ -20,5 +20,5 @@ def test_speed_is_that_of_the_last_minute(monkeypatch: pytest.MonkeyPatch):
     speed = progress._Speed()
     for second in range(0, 200, 10):
         now[0] = 1000.0 + second
-        measured = speed.of(tokens=second * (100 if second < 100 else 300))
+        measured = speed.of(second * (100 if second < 100 else 300))
     assert measured == pytest.approx(300)  # the slow beginning is forgotten

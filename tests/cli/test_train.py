@@ -12,10 +12,10 @@ from clearformer.folder.description import read_description
 from clearformer.foundation import storage
 from clearformer.run.recipe import find_recipe, read_recipe
 
-# Laid over what is chosen, so that a test takes seconds; what is chosen by itself is tested in tests/test_choose.py.
-TINY = ["training.steps=6", "training.validate_every=3", "training.save_every=3", "vocabulary.vocab_size=300"]
+# Laid over what is chosen, so that a test takes seconds; what is chosen by itself is tested in tests/tasks/automatic.
+TINY = ["training.steps=6", "training.validate_every=3", "training.save_every=3", "data.vocabulary.vocab_size=300"]
 TINY += ["model.dim=16", "model.hidden_dim=32", "model.layers=1", "model.decoder_layers=1", "training.log_every=2"]
-TINY += ["decoding.beam=1", "decoding.max_ratio=1.0", "decoding.max_extra=2"]
+TINY += ["use.beam=1", "use.max_ratio=1.0", "use.max_extra=2", "training.schedule.warmup=2"]
 
 
 @pytest.fixture(scope="module")
@@ -37,14 +37,23 @@ def finished(files: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path
     return out
 
 
+def advice(stderr: str) -> str:
+    """The command that is printed for people at the end."""
+    *_, command = [line for line in stderr.splitlines() if "clearformer translate" in line]
+    return command[command.index("clearformer translate") :].strip("`")
+
+
 def test_two_files_alone_become_a_translator(files, tmp_path, capsys):
     out = tmp_path / "a run"  # a space, because the command that is printed has to survive it
     assert main(["train", *files, "--out", str(out), *TINY]) == 0
     printed = capsys.readouterr()
-    score, command = printed.out.splitlines()
-    assert score.startswith("BLEU ")
-    assert "on 20 held-out sentences" in score
-    assert "95 % between" in score
+    *scores, model = printed.out.splitlines()
+    assert model == str(out / "model")
+    command = advice(printed.err)
+    shown = dict(line.split(maxsplit=1) for line in scores)
+    assert "95 % between" in shown["BLEU"]
+    assert float(shown["sentences"]) == 20
+    assert "tok:13a" in shown["signature"]
     assert shlex.split(command)[:4] == ["clearformer", "translate", "--model", str(out / "model")]
     assert main(shlex.split(command)[1:]) == 0
     for said in (
@@ -100,7 +109,9 @@ def test_a_run_of_ones_own_goes_on(finished, files, capsys):
     """Nothing is left to do, but everything is found: the split, the recipe, the checkpoints."""
     test_set = (finished / "data" / "test.en").read_bytes()
     assert main(["train", *files, "--out", str(finished), "--resume"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1].startswith("clearformer translate --model")
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[-1] == str(finished / "model")
+    assert advice(printed.err).startswith("clearformer translate --model")
     assert (finished / "data" / "test.en").read_bytes() == test_set
 
 
@@ -112,19 +123,19 @@ def test_a_folder_that_holds_a_run_is_left_alone(finished, files, capsys):
 @pytest.mark.parametrize(
     ("code", "arguments", "reason"),
     [
-        (2, [], "name a recipe (`sample` needs nothing else), or give your text"),
+        (2, [], "name a recipe (`sample` needs nothing else), or give your data"),
         (2, ["--source", "a.en"], "--source and --target belong together"),
         (
             2,
             ["sample", "--source", "a.en", "--target", "a.de"],
-            "sample is a recipe, and --source and --target go without",
+            "sample is a recipe, and data goes without one; give one or the other",
         ),
-        (1, ["--source", "no.en", "--target", "no.de"], "no.en: the file cannot be read as text"),
+        (1, ["--source", "no.en", "--target", "no.de"], "no.en does not exist; check the name"),
         (1, ["no-such-recipe"], "shipped are en-zh"),
         (2, ["sample", "training.stepps=3"], "did you mean training.steps?"),
         (2, ["sample", "model.preset=giant"], "there is no preset 'giant'; choose one of tiny"),
         (2, ["sample", "model.dimm=16"], "there is no setting dimm; did you mean dim?"),
-        (1, ["sample", "--resume"], "to go on with; leave --resume out to begin one"),
+        (1, ["sample", "--resume"], "to resume; leave --resume out to begin one"),
         (1, ["--resume"], "to resume: it has no recipe.toml"),
     ],
 )
@@ -173,4 +184,4 @@ def test_evaluate_finds_the_numbers_of_the_log_by_itself(finished: Path, capsys:
     found = json.loads(capsys.readouterr().out)
     assert found["bleu"] == pytest.approx(best["bleu"], abs=0.01)
     assert found["perplexity"] == pytest.approx(best["perplexity"], rel=1e-3)
-    assert read_description(finished / "model")["provenance"]["decoding"]["beam"] == 1
+    assert read_description(finished / "model").provenance["decoding"]["beam"] == 1

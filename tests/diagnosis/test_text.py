@@ -63,5 +63,7 @@ def test_more_than_one_pair_in_a_hundred_seen_in_training_is_told(tmp_path, shar
         for side in (0, 1):
             (tmp_path / f"{name}{side}").write_text("".join(f"{pair[side]}\n" for pair in pairs))
     train_files = ParallelFiles(source=tmp_path / "train0", target=tmp_path / "train1")
-    files = ParallelPaths(train=JoinedFiles(parts=(train_files,)), dev_source=tmp_path / "dev0", dev_target=tmp_path / "dev1")
+    files = ParallelPaths(
+        train=JoinedFiles(parts=(train_files,)), dev_source=tmp_path / "dev0", dev_target=tmp_path / "dev1"
+    )
     assert [finding.name for finding in judge_overlap(files)] == found

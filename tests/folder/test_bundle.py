@@ -11,13 +11,16 @@ from torch import nn
 import clearformer
 from clearformer.folder import bundle, description
 from clearformer.folder.bundle import Bundle
-from clearformer.folder.preprocessing import Preprocessing
-from clearformer.foundation import storage
+from clearformer.folder.description import open_folder
+from clearformer.folder.preprocessing import Markers, Preprocessing
+from clearformer.foundation import settings, storage
 from clearformer.model.build import build
-from clearformer.model.config import NormConfig
-from clearformer.model.families import transformer
+from clearformer.model.config import NormConfig, described
+from clearformer.model.families import FAMILIES, transformer
 from clearformer.model.weights import weights_of
 from clearformer.text.train_tokenizer import TokenizerConfig, train_from
+from conftest import SEED
+from model.specimens import configured, specimen
 
 TEXTS = ["zwei Hunde spielen im Schnee", "two dogs play in the snow", "ein Hund", "a dog"] * 3
 
@@ -44,6 +47,7 @@ def make(*, separate=False, norm="layer"):
     return Bundle(
         config=config,
         model=build(config),
+        task="translation",
         preprocessing=Preprocessing(tokenizer=source, target_tokenizer=target),
         provenance={"data": "made here", "attribution": "Zoë"},
     )
@@ -56,11 +60,83 @@ def test_save_and_load_is_identity(tmp_path, separate):
     loaded = bundle.load(tmp_path / "m")
     assert loaded.config == made.config
     assert loaded.provenance == made.provenance
+    assert loaded.preprocessing == made.preprocessing
+    assert loaded.task == made.task == "translation"
     assert (loaded.tokenizer, loaded.target_tokenizer) == (made.tokenizer, made.target_tokenizer)
     assert not loaded.model.training
     ours, theirs = weights_of(made.model), weights_of(loaded.model)
     assert ours.keys() == theirs.keys()
     assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_comes_back_from_its_folder(tmp_path, family):
+    """The folder names what this model has; what it leaves out has no effect, so the model is the same."""
+    config = configured(family)
+    bundle.save(Bundle(config=config, model=specimen(family)), tmp_path / "m")
+    loaded = bundle.load(tmp_path / "m")
+    assert described(loaded.config) == described(config)
+    torch.manual_seed(SEED)  # the seed that `specimen` drew from
+    made = specimen(family)
+    assert repr(loaded.model) == repr(made)
+    ours, theirs = weights_of(made), weights_of(loaded.model)
+    assert ours.keys() == theirs.keys()
+    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+    bundle.save(loaded, tmp_path / "again")
+    for name in ("config.json", "model.safetensors"):
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "m" / name).read_bytes()
+
+
+def test_a_translator_s_folder_says_nothing_of_pictures_or_sound(tmp_path):
+    bundle.save(make(), tmp_path / "m")
+    told = storage.read_json(tmp_path / "m" / "config.json")
+    assert told["format"] == 2
+    assert list(told) == ["format", "task", "model", "preprocessing", "provenance"]
+    assert list(told["preprocessing"]) == ["tokenizer"]
+    assert told["model"]["front"] == {"kind": "tokens"}
+    assert not {"kernel", "bottleneck"} & told["model"].keys()
+    text = (tmp_path / "m" / "config.json").read_text(encoding="utf-8")
+    assert not [word for word in ("picture", "patch", "mels", "channels", "pooler", "buckets") if word in text]
+
+
+def test_a_folder_of_format_1_is_the_same_model(tmp_path):
+    """The model that ships has it: pieces of preprocessing one by one, every setting of any model, and no task."""
+    shipped = description.shipped_models() / "en-de"
+    assert storage.read_json(shipped / "config.json")["format"] == 1
+    first = bundle.load(shipped)
+    bundle.save(first, tmp_path / "m", dtype="float16")
+    second = bundle.load(tmp_path / "m")
+    assert storage.read_json(tmp_path / "m" / "config.json")["format"] == 2
+    for name in ("config", "task", "preprocessing", "provenance"):
+        assert getattr(second, name) == getattr(first, name), name
+    assert repr(second.model) == repr(first.model)
+    ours, theirs = weights_of(first.model), weights_of(second.model)
+    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+    assert first.task is None
+    assert first.tokenizer.vocab_size == first.config.vocab_size
+
+
+def test_format_1_had_markers_and_labels_beside_the_tokenizers(tmp_path):
+    """Written by hand as the version before did, with what it had no value for as null."""
+    made = make(separate=True)
+    bundle.save(made, tmp_path / "m")
+    told = storage.read_json(tmp_path / "m" / "config.json")
+    old = {
+        "format": 1,
+        "model": settings.to_plain(made.config),
+        **told["preprocessing"],
+        "markers": {"before_source": [5], "after_source": [2, 6], "start": 2, "forced": [7]},
+        "labels": ["cat", "dog"],
+        "provenance": told["provenance"],
+    }
+    forge(tmp_path / "m", "config.json", lambda path: storage.write_json(path, old))
+    read = bundle.load(tmp_path / "m").preprocessing
+    assert read.markers == Markers(before_source=(5,), after_source=(2, 6), start=2, forced=(7,))
+    assert read.labels == ("cat", "dog")
+    assert read.sides == made.preprocessing.sides
+    nothing = old | {"markers": None, "labels": None, "target_tokenizer": None}
+    forge(tmp_path / "m", "config.json", lambda path: storage.write_json(path, nothing))
+    assert open_folder(tmp_path / "m").preprocessing == Preprocessing(tokenizer=made.tokenizer)
 
 
 def test_saving_twice_gives_the_same_bytes(tmp_path):
@@ -148,7 +224,7 @@ def test_a_newer_format_says_so(tmp_path):
     bundle.save(make(), tmp_path / "m")
     described = storage.read_json(tmp_path / "m" / "config.json") | {"format": description.FORMAT + 1}
     forge(tmp_path / "m", "config.json", lambda path: storage.write_json(path, described))
-    with pytest.raises(ValueError, match=r"config\.json has format 2, but this version reads format 1; update"):
+    with pytest.raises(ValueError, match=r"config\.json has format 3, but this version reads format 2; update"):
         bundle.load(tmp_path / "m")
 
 
@@ -173,7 +249,7 @@ def test_what_is_no_model_folder_is_named(tmp_path):
 
 
 def test_a_model_without_a_tokenizer_can_be_kept_too(tmp_path):
-    made = replace(make(), tokenizer=None)
+    made = replace(make(), preprocessing=Preprocessing())
     bundle.save(made, tmp_path / "m")
     assert bundle.load(tmp_path / "m").tokenizer is None
 

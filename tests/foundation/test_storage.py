@@ -148,6 +148,34 @@ def test_sweeping_lets_a_replaced_folder_go_once_its_successor_is_there(folder):
     assert [path.name for path in folder.parent.iterdir()] == [folder.name]
 
 
+def test_sweeping_after_one_name_leaves_the_neighbours_alone(folder):
+    """`thing-2` may be at work now, in the same parent; what is left of `thing` is of no value."""
+    parent = folder.parent
+    for name in (".writing-thing-77", ".writing-thing-2-77", ".writing-other-77", ".replaced-other"):
+        (parent / name).mkdir()
+    folder.rename(parent / ".replaced-thing")
+    storage.sweep(parent, "thing")
+    storage.verify(folder)
+    assert sorted(path.name for path in parent.iterdir()) == [
+        ".replaced-other", ".writing-other-77", ".writing-thing-2-77", "thing"
+    ]  # fmt: skip
+
+
+def test_sizes_alone_can_be_compared_without_reading(folder):
+    """For somebody who reads the content anyway, or has no time: a flipped bit is not seen, a lost byte is."""
+    file = folder / "numbers.safetensors"
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(content)
+    storage.verify(folder, content=False)
+    with pytest.raises(storage.DamagedError, match=r"numbers\.safetensors is damaged: its checksum"):
+        storage.verify(folder)
+    file.write_bytes(content[:-1])
+    size = f"it has {len(content) - 1:,} bytes and the manifest says {len(content)}"
+    with pytest.raises(storage.DamagedError, match=rf"numbers\.safetensors is damaged: {size}"):
+        storage.verify(folder, content=False)
+
+
 def test_links_are_relative_and_replaced_in_one_step(folder, tmp_path):
     link = tmp_path / "best"
     storage.point(link, tmp_path / "elsewhere")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clearformer.folder import bundle
-from clearformer.folder.description import read_description
+from clearformer.folder.description import ModelFolder, read_description
 from clearformer.folder.preprocessing import Markers
 from clearformer.foundation import storage
 from clearformer.inference import engines
@@ -62,14 +62,14 @@ def test_a_search_that_only_pytorch_can_do_gets_it(folder: Path, caplog: pytest.
 def test_outputs_that_begin_with_forced_tokens_are_pytorch_s(tmp_path: Path):
     given = small()
     forced = Markers(after_source=(2,), start=1, forced=(5,))
-    bundle.save(replace(given, markers=forced), tmp_path / "m")
+    bundle.save(replace(given, preprocessing=replace(given.preprocessing, markers=forced)), tmp_path / "m")
     assert isinstance(open_translator(tmp_path / "m"), Translator)
 
 
 def test_markers_of_an_imported_model_are_followed(tmp_path: Path):
     given = small()
     markers = Markers(before_source=(7,), after_source=(2, 9), start=12)
-    bundle.save(replace(given, markers=markers), tmp_path / "m")
+    bundle.save(replace(given, preprocessing=replace(given.preprocessing, markers=markers)), tmp_path / "m")
     sentences = ["two dog plays", "snow"]
     found = open_translator(tmp_path / "m", "ctranslate2").translate(sentences)
     assert [one.ids for one in found] == [
@@ -78,10 +78,10 @@ def test_markers_of_an_imported_model_are_followed(tmp_path: Path):
 
 
 def test_the_copy_is_made_once_beside_the_folder(folder: Path, own_cache: Path):
-    place = converted(folder)
+    place = converted(folder).path
     assert place == folder.parent / ".toy.ctranslate2"
     written = (place / "model.bin").stat().st_mtime_ns
-    assert converted(folder) == place
+    assert converted(folder).path == place
     assert (place / "model.bin").stat().st_mtime_ns == written
     assert not own_cache.exists()
     assert [path.name for path in sorted(folder.parent.iterdir())] == [".toy.ctranslate2", "toy"]
@@ -90,19 +90,19 @@ def test_the_copy_is_made_once_beside_the_folder(folder: Path, own_cache: Path):
 
 def test_a_package_is_left_as_it_was_installed(folder: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(engines, "shipped_models", lambda: folder.parent)
-    assert converted(folder).parent == own_cache
+    assert converted(folder).path.parent == own_cache
     assert [path.name for path in folder.parent.iterdir()] == ["toy"]
 
 
 def test_other_weights_make_another_copy(folder: Path):
-    before = read_description(converted(folder))["ctranslate2"]["made_from"]
+    before = converted(folder).description.engine["made_from"]
     bundle.save(small(init_std=0.2), folder)
-    assert read_description(converted(folder))["ctranslate2"]["made_from"] != before
+    assert converted(folder).description.engine["made_from"] != before
 
 
 @pytest.mark.parametrize("harm", ["truncated", "missing", "older layout", "empty"])
 def test_a_copy_that_cannot_be_trusted_is_made_anew(folder: Path, harm: str, monkeypatch: pytest.MonkeyPatch):
-    place = converted(folder)
+    place = converted(folder).path
     if harm == "truncated":
         (place / "model.bin").write_bytes((place / "model.bin").read_bytes()[:-10])
     elif harm == "missing":
@@ -111,25 +111,25 @@ def test_a_copy_that_cannot_be_trusted_is_made_anew(folder: Path, harm: str, mon
         shutil.rmtree(place)
         place.mkdir()
     else:
-        monkeypatch.setattr(engines, "ENGINE_LAYOUT", 2)
-        assert not engines._is_made_from(place, read_description(place)["ctranslate2"]["made_from"])
+        monkeypatch.setattr(engines, "LAYOUT", 2)
+        assert engines._made_from(place, read_description(place).engine["made_from"]) is None
         monkeypatch.undo()
-    assert converted(folder) == place
+    assert converted(folder).path == place
     storage.verify(place)
 
 
 def test_a_place_that_fails_is_followed_by_the_cache(folder: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch):
     real = engines._convert
 
-    def refuse(source: Path, place: Path) -> None:
+    def refuse(source: ModelFolder, place: Path) -> None:
         if place.parent == folder.parent:
             raise OSError("read-only file system")
         real(source, place)
 
     monkeypatch.setattr(engines, "_convert", refuse)
-    place = converted(folder)
+    place = converted(folder).path
     assert place.parent == own_cache
-    assert converted(folder) == place
+    assert converted(folder).path == place
     monkeypatch.setattr(engines, "_convert", lambda *_: (_ for _ in ()).throw(OSError("full")))
     shutil.rmtree(place)
     with pytest.raises(OSError, match=r"neither .* nor .* can be written to; set CLEARFORMER_CACHE"):
@@ -144,7 +144,7 @@ def test_a_damaged_folder_is_refused_by_every_engine(folder: Path):
 
 
 def test_a_folder_made_for_the_fast_engine_opens_as_it_is(folder: Path):
-    place = converted(folder)
+    place = converted(folder).path
     found = open_translator(place).translate("two dog")
     assert [one.ids for one in found] == [one.ids for one in open_translator(folder).translate("two dog")]
     with pytest.raises(ValueError, match="holds weights for ctranslate2 alone"):

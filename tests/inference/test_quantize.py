@@ -40,7 +40,7 @@ def test_a_quarter_of_the_size_with_both_scores(folder: Path, tmp_path: Path):
     assert found.lost == found.before.bleu - found.after.bleu
     assert seen[-1] == (24, 24)
     storage.verify(tmp_path / "out" / "small")
-    assert read_description(tmp_path / "out" / "small")["ctranslate2"]["quantization"] == "int8"
+    assert read_description(tmp_path / "out" / "small").engine["quantization"] == "int8"
     assert len(open_translator(tmp_path / "out" / "small").translate(given, SHORT)) == 12
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["small"]
 
@@ -84,7 +84,7 @@ def test_a_shortlist_narrows_what_may_be_said(folder: Path, tmp_path: Path):
     given = texts(12)
     pairs = (texts(50, seed=5), ["snow dog"] * 50)
     quantize.quantize(folder, tmp_path / "small", given, given, limit=100, pairs=pairs, config=SHORT)
-    assert read_description(tmp_path / "small")["ctranslate2"]["shortlist"] is True
+    assert read_description(tmp_path / "small").engine["shortlist"] is True
     translator = open_translator(tmp_path / "small")
     allowed = set(translator.target_tokenizer.ids(["snow dog"], add_special=False)[0])
     assert {number for one in translator.translate(given, SHORT) for number in one.ids} <= allowed

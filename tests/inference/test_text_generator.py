@@ -62,3 +62,43 @@ def test_rows_that_the_vocabulary_has_no_piece_for_are_never_written(generator):
         tokens = [choice.token for choice in longer.choices([5, 6], max_new=20, temperature=3.0, seed=seed)]
         assert tokens
         assert max(tokens) < known
+
+
+def test_every_token_but_the_first_is_judged_once_whatever_the_stride(generator):
+    ids = torch.randint(0, 200, (57,)).tolist()
+    for context, stride in ((8, 4), (8, 8), (8, 1), (5, 3), (20, 7)):
+        found = generator.likelihood(ids, context=context, stride=stride)
+        assert sum(map(len, found.blocks)) == len(ids) - 1
+        assert len(found.blocks[0]) == context
+        assert all(len(block) <= stride for block in found.blocks[1:])
+
+
+def test_the_likelihood_of_a_short_text_is_one_pass(generator):
+    ids = generator.encode("two dogs play")
+    found = generator.likelihood(ids)
+    with torch.inference_mode():
+        scores = generator.model(torch.tensor([ids]))[0, :-1].log_softmax(-1)
+    expected = [-float(scores[place, token]) for place, token in enumerate(ids[1:])]
+    assert len(found.blocks) == 1
+    assert list(found.blocks[0]) == pytest.approx(expected, abs=1e-4)
+
+
+def test_each_token_is_predicted_from_the_context_before_it_and_no_more(generator):
+    """With a stride of one, token n is what a fresh pass over the `context` tokens before it says."""
+    ids, context = torch.randint(0, 200, (20,)).tolist(), 6
+    found = [value for block in generator.likelihood(ids, context=context, stride=1).blocks for value in block]
+    for place in range(1, len(ids)):
+        past = ids[max(0, place - context) : place]
+        with torch.inference_mode():
+            said = generator.model(torch.tensor([past]))[0, -1].log_softmax(-1)
+        assert found[place - 1] == pytest.approx(-float(said[ids[place]]), abs=1e-4)
+
+
+def test_a_single_token_cannot_be_judged(generator):
+    with pytest.raises(ValueError, match="two tokens at least"):
+        generator.likelihood([5])
+
+
+def test_a_context_that_the_model_has_no_room_for_is_refused(generator):
+    with pytest.raises(ValueError, match=f"a context of 1000 tokens .* {generator.longest}"):
+        generator.likelihood([5] * 2000, context=1000)

@@ -214,4 +214,4 @@ def test_the_settings_reach_the_search():
 
 def test_a_model_without_a_tokenizer_cannot_read(translator):
     with pytest.raises(ValueError, match="no tokenizer, so it cannot read text"):
-        Translator(replace(translator.bundle, tokenizer=None))
+        Translator(replace(translator.bundle, preprocessing=Preprocessing()))

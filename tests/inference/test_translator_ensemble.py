@@ -8,7 +8,7 @@ import torch
 
 from clearformer.api import load
 from clearformer.folder.bundle import Bundle, save
-from clearformer.folder.preprocessing import Markers
+from clearformer.folder.preprocessing import Markers, Preprocessing
 from clearformer.inference.engines import open_translator
 from clearformer.inference.translation_settings import DecodingConfig
 from clearformer.inference.translator import Translator
@@ -68,13 +68,14 @@ def test_an_alignment_is_the_mean_of_the_members(together: TranslatorEnsemble, b
 
 
 def test_another_vocabulary_is_refused_with_the_difference(bundles: list[Bundle]):
-    other = replace(bundles[1], tokenizer=vocabulary(275))
+    other = replace(bundles[1], preprocessing=Preprocessing(tokenizer=vocabulary(275)))
     with pytest.raises(ValueError, match="model 2 cannot join the first, their vocabularies are not the same: "):
         TranslatorEnsemble([bundles[0], other])
 
 
 def test_other_markers_are_refused(bundles: list[Bundle]):
-    other = replace(bundles[1], markers=Markers(start=0))
+    marked = replace(bundles[1].preprocessing, markers=Markers(start=0))
+    other = replace(bundles[1], preprocessing=marked)
     with pytest.raises(ValueError, match="mark the beginning and end"):
         TranslatorEnsemble([bundles[0], other])
 

@@ -34,7 +34,22 @@ def test_baselines_translate_and_readers_do_not():
     assert "an encoder that embeds texts, not one that translates" in wrong_use(preset("bert-base"), "translation")
 
 
+def test_a_masked_language_model_fills_gaps():
+    config = replace(preset("bert-base"), head=HeadConfig(kind="language-model"))
+    assert use_of(config) == ("fills in masked words", "fill")
+    assert "fill" in VERBS
+    assert "translates, not one that fills in masked words" in wrong_use(preset("tiny"), "masked-language-model")
+
+
+def test_pictures_are_classified_by_the_same_verb_as_texts():
+    assert use_of(preset("vit-b16")) == ("classifies pictures", "classify")
+    assert "an encoder that classifies pictures, not one that tags words; use `clearformer classify`" in wrong_use(
+        preset("vit-b16"), "tags"
+    )
+
+
 def test_what_has_no_verb_is_not_sent_anywhere():
-    assert use_of(preset("vit-b16")) == ("reads pictures", None)
+    finder = replace(preset("vit-b16"), head=HeadConfig(kind="boxes", labels=3))
+    assert use_of(finder) == ("reads pictures", None)
     assert use_of(preset("bert-base"))[1] is None or use_of(preset("bert-base"))[1] in VERBS
-    assert "no verb uses it yet" in wrong_use(preset("vit-b16"), "class")
+    assert "no verb uses it yet" in wrong_use(finder, "class")

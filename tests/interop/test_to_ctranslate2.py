@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from clearformer.folder import bundle
-from clearformer.folder.description import open_folder
+from clearformer.folder.description import open_folder, read_description
 from clearformer.foundation import storage
 from clearformer.inference.translation_settings import DecodingConfig
 from clearformer.inference.translator import Translator
@@ -208,7 +208,7 @@ def test_fewer_bits_stay_near(quantization, tolerance, made):
     [target] = TOKENIZER.ids(["the cat"], add_special=False)
     [found] = log_probs(folder, [source], [target], compute_type="float32")  # what was kept, not what a CPU can do
     assert found == pytest.approx(translator.score("two dog plays", "the cat"), abs=tolerance)
-    assert storage.read_json(folder / "config.json")["ctranslate2"]["quantization"] == quantization
+    assert read_description(folder).engine["quantization"] == quantization
 
 
 def test_eight_bits_are_a_quarter_of_the_weights(tmp_path):
@@ -238,10 +238,10 @@ def test_half_precision_weights_are_read_too(tmp_path):
 
 def test_the_folder_is_ours_and_theirs(made):
     _, folder = made(transformer())
-    described = storage.read_json(folder / "config.json")
+    described = read_description(folder)
     storage.verify(folder)
-    assert described["model"]["dim"] == 32
-    assert described["eos_token"] == "<eos>"
+    assert described.model["dim"] == 32
+    assert storage.read_json(folder / "config.json")["eos_token"] == "<eos>"
     assert ctranslate2.contains_model(str(folder))
     with pytest.raises(ValueError, match="holds weights for ctranslate2 alone; give the folder that it was made from"):
         bundle.load(folder)
@@ -250,10 +250,7 @@ def test_the_folder_is_ours_and_theirs(made):
 def test_a_conversion_knows_what_it_was_made_from(tmp_path):
     bundle.save(small(), tmp_path / "model")
     to_ctranslate2.convert(tmp_path / "model", tmp_path / "fast")
-    assert (
-        storage.read_json(tmp_path / "fast" / "config.json")["ctranslate2"]["made_from"]
-        == open_folder(tmp_path / "model").fingerprint
-    )
+    assert read_description(tmp_path / "fast").engine["made_from"] == open_folder(tmp_path / "model").fingerprint
 
 
 def test_weights_that_nobody_asked_for_are_named(tmp_path):

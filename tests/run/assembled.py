@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import torch
 
 from clearformer.folder.bundle import Bundle
+from clearformer.folder.description import open_folder
 from clearformer.run.beginning import begin
 from clearformer.run.loop_parts import loop_parts
 from clearformer.run.recipe import Recipe, trainable
@@ -33,5 +34,7 @@ class Assembled(NamedTuple):
 def assemble(recipe: Recipe, folder: Path) -> Assembled:
     """Prepare a recipe whose files stand in `folder`, and draw its model there."""
     task, training = trainable(recipe.task)
-    prepared = training.prepare(recipe.data, Workspace(folder=folder, base=folder, options=recipe.use))
+    start = open_folder(recipe.model["from"]) if "from" in recipe.model else None
+    workspace = Workspace(folder=folder, base=folder, options=recipe.use, start=start)
+    prepared = training.prepare(recipe.data, workspace)
     return Assembled(task, recipe, prepared, begin(task, recipe, prepared, torch.device("cpu")))

@@ -79,12 +79,12 @@ def test_the_model_of_a_checkpoint_is_the_one_that_trained(tmp_path):
 
     small = {"model.dim": 16, "model.hidden_dim": 16, "model.layers": 1, "model.decoder_layers": 1}
     steps = {"training.steps": 4, "training.save_every": 2, "training.validate_every": 4, "training.average": 1}
-    changes = {**small, **steps, "scoring.sentences": 2, "decoding.beam": 3}
+    changes = {**small, **steps, "scoring.examples": 2, "use.beam": 3}
     folder = cf.train("sample", changes, out=tmp_path / "run")
     then, now = Runs([tmp_path / "run"]).model_at(0, 4), ShownModel.open(folder)
     look = now.look("Two dogs.", ())
     assert torch.equal(then.run(look), now.run(look))
-    shutil.rmtree(folder)  # as while it still runs: the model comes from recipe and vocabulary
+    shutil.rmtree(folder)  # as while it still runs: the model comes from its description and the checkpoint
     unfinished = Runs([tmp_path / "run"]).model_at(0, 4)
     assert torch.equal(unfinished.run(look), now.run(look))
     assert usual_search(unfinished.bundle.provenance).beam == 3

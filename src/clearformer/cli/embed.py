@@ -5,9 +5,9 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from clearformer.cli.options import add_options, read_options
 from clearformer.cli.use import (
     add_answers,
-    add_batch,
     add_model,
     add_texts,
     answer_texts,
@@ -17,10 +17,12 @@ from clearformer.cli.use import (
     open_model,
     portions,
 )
+from clearformer.tasks.verbs import VERBS
 
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from clearformer.inference.reading_settings import ReadingConfig
     from clearformer.inference.text_readers import Embedder
 
 
@@ -28,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     add_texts(parser, "texts")
     add_model(parser, "an encoder")
-    add_batch(parser)
+    add_options(parser, VERBS["embed"].options)
     add_answers(parser, "print one JSON object per text, with the text and its vector")
     parser.epilog = (
         "Prints one JSON array per text, a vector of norm 1; --output FILE.npy writes one float32 matrix instead."
@@ -39,9 +41,9 @@ def run(arguments: argparse.Namespace) -> None:
     """Embed text by text; a blank line has its vector, too, so that row n belongs to line n."""
     from clearformer.inference.text_readers import Embedder
 
-    embedder = Embedder(open_model(arguments))
+    embedder, config = Embedder(open_model(arguments)), read_options(arguments, VERBS["embed"].options)
     if arguments.output is not None and arguments.output.suffix == ".npy":
-        _write_matrix(arguments, embedder)
+        _write_matrix(arguments, embedder, config)
         return
 
     def show(text: str, vector: "Tensor") -> Iterator[str]:
@@ -51,20 +53,20 @@ def run(arguments: argparse.Namespace) -> None:
 
     answer_texts(
         arguments,
-        lambda texts: embedder.embed(texts, batch=arguments.batch),
+        lambda texts: embedder.embed(texts, config),
         show,
-        portion=8 * arguments.batch,
+        portion=8 * config.batch,
         keep_blank=True,
     )
 
 
-def _write_matrix(arguments: argparse.Namespace, embedder: "Embedder") -> None:
+def _write_matrix(arguments: argparse.Namespace, embedder: "Embedder", config: "ReadingConfig") -> None:
     import numpy as np
 
     parts = []
-    for texts in portions(given_texts(arguments, keep_blank=True), 8 * arguments.batch):
+    for texts in portions(given_texts(arguments, keep_blank=True), 8 * config.batch):
         with naming_places(texts):
-            parts.append(embedder.embed([given.text for given in texts], batch=arguments.batch).numpy())
+            parts.append(embedder.embed([given.text for given in texts], config).numpy())
     if not parts:
         raise ValueError("there is no text to embed")
     with complete_file(arguments.output) as aside, aside.open("wb") as file:

@@ -1,4 +1,4 @@
-"""clearformer evaluate: how good a model's translations are."""
+"""clearformer evaluate: how good a model is at its task. Translators are scored here, others by `task_scores`."""
 
 import argparse
 import json
@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clearformer.cli.search_options import add_engine, add_others, add_search, check_engine, search_config
+from clearformer.cli.task_scores import evaluate_task
 from clearformer.cli.usage import UsageError, asked_wrongly
 from clearformer.cli.use import GivenText, add_model, naming_places, open_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
-    add_model(parser, "a translator", default="en-de")
+    add_model(parser, "a model", default="en-de")
     add_others(parser)
-    add_test_set(parser)
+    add_test_set(parser, several=True)
     parser.add_argument(
         "--tokenise",
         metavar="NAME",
@@ -29,15 +30,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
-def add_test_set(parser: argparse.ArgumentParser) -> None:
-    """How a test set is named."""
-    parser.add_argument("--data", metavar="NAME", help="a known corpus, whose test set is used")
+def add_test_set(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """How a test set is named. several: --data may also be files or a folder of whatever kind the model is for."""
+    if several:
+        known = "a test set: files or a folder of the model's kind, or a known corpus, whose test part is used"
+        parser.add_argument("--data", nargs="+", metavar="PATH", help=known)
+    else:
+        parser.add_argument("--data", metavar="NAME", help="a known corpus, whose test set is used")
     parser.add_argument("--source", type=Path, metavar="FILE", help="sentences to translate, one per line")
     parser.add_argument("--reference", type=Path, metavar="FILE", help="their translations by people")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Translate, compare, print."""
+    """Translate, compare, print; or whatever the model's task does."""
+    name = _task_of(arguments.model)
+    if name != "translation":
+        evaluate_task(arguments, name)
+        return
+    _evaluate_translations(arguments)
+
+
+def _task_of(model: str) -> str:
+    from clearformer.folder.description import open_folder
+    from clearformer.tasks import name_task
+
+    described = open_folder(model).description
+    return name_task(described.task, described.model)
+
+
+def _evaluate_translations(arguments: argparse.Namespace) -> None:
     from clearformer.cli.progress import progress_bar
     from clearformer.evaluation.bleu import check_tokeniser, score_translations
     from clearformer.inference.engines import open_translator
@@ -99,7 +120,13 @@ def _files(arguments: argparse.Namespace, provenance: Mapping[str, Any]) -> tupl
         from clearformer.data.catalogue.corpora import find_corpus
         from clearformer.data.catalogue.fetch import get
 
-        corpus, folder = find_corpus(arguments.data), get(arguments.data)
+        named = [arguments.data] if isinstance(arguments.data, str) else arguments.data
+        if len(named) == 2:
+            return Path(named[0]), Path(named[1])
+        if len(named) != 1 or Path(named[0]).is_file():
+            raise UsageError("a translator is scored on a corpus, or on two files: --data SOURCE REFERENCE")
+        [name] = named
+        corpus, folder = find_corpus(name), get(name)
         languages = [provenance.get(side) for side in ("source_language", "target_language")]
         if None in languages:
             raise ValueError(f"{arguments.model} does not say its languages; give --source and --reference instead")

@@ -9,21 +9,6 @@ from clearformer.cli.use import check_folder
 
 if TYPE_CHECKING:
     from clearformer.folder.bundle import Bundle
-    from clearformer.model.config import ModelConfig
-
-# What a model with this head does with text, and a command that lets it.
-_READERS = {
-    "class": ("classifies texts", 'classify "A gripping film."'),
-    "tags": ("tags the words of a text", 'tag "Ada Lovelace lived in London."'),
-    "span": ("finds the answer to a question", 'answer "Where did Ada live?" "Ada Lovelace lived in London."'),
-    "states": ("embeds texts", 'embed "Two dogs play in the snow."'),
-}
-_WRITERS = {
-    "decoder": ("continues a text", 'generate "Once upon a time"'),
-    "encoder-decoder": ("translates, or rewrites a text", 'translate "Two dogs play in the snow."'),
-    "encoder": ("fills in masked words", 'fill "Two dogs [MASK] in the snow."'),
-}
-_OTHERS = {"patches": ("reads pictures", None), "sound": ("writes down speech", "transcribe speech.wav")}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -75,23 +60,18 @@ def rows(certificate: dict[str, object]) -> list[tuple[str, str]]:
 def facts(made: "Bundle", folder: Path) -> list[tuple[str, str]]:
     """What the model is, and the next command to type."""
     from clearformer.cli.main import VERBS
+    from clearformer.foundation import settings
+    from clearformer.tasks import find_task, name_task
 
-    does, command = use(made.config)
+    verb = find_task(name_task(made.task, settings.to_plain(made.config))).verb
+    does, known = verb.does, verb.name in VERBS
     if made.tokenizer is None and made.config.front.kind == "tokens":
-        does, command = f"{does}, but has no vocabulary and reads ids", None
-    elif command is not None and command.split()[0] not in VERBS:
-        command = None
+        does, known = f"{does}, but has no vocabulary and reads ids", False
     shown = shlex.quote(str(folder))
+    example = "picture.png" if made.config.front.kind == "patches" else verb.example
     return [
         ("family", f"{made.config.family}, {made.config.shape}"),
         ("parameters", f"{sum(one.numel() for one in made.model.parameters()):,}"),
         ("use", does),
-        ("next", f"clearformer {command} --model {shown}" if command else f"clearformer inspect {shown}"),
+        ("next", f"clearformer {verb.name} {example} --model {shown}" if known else f"clearformer inspect {shown}"),
     ]
-
-
-def use(config: "ModelConfig") -> tuple[str, str | None]:
-    """What a model does, and a command for it, if there is one."""
-    if config.front.kind != "tokens":
-        return _OTHERS[config.front.kind]
-    return _WRITERS[config.shape] if config.head.kind == "language-model" else _READERS[config.head.kind]

@@ -17,20 +17,14 @@ from clearformer import __version__
 from clearformer.cli import streams
 from clearformer.cli.parser import CommandParser, suggestion
 from clearformer.cli.usage import UsageError
+from clearformer.tasks.verbs import VERBS as USES
 
 GROUPS = {
-    "use a model": {
-        "translate": "translate sentences, a file, or standard input",
-        "generate": "continue a text",
-        "classify": "find the class of each text",
-        "tag": "find a tag for each word of a text",
-        "answer": "find the answer to a question in a text",
-        "embed": "turn texts into vectors that can be compared",
-    },
+    "use a model": {verb.name: verb.summary for verb in USES.values() if verb.name not in ("transcribe", "run")},
     "train a model": {
-        "train": "train a model from a recipe, or from two text files",
+        "train": "train a model from a recipe, or from your own data",
         "distill": "train a smaller, faster model on a teacher's output",
-        "evaluate": "score a model's translations: BLEU, chrF2, perplexity",
+        "evaluate": "score a model on a test set: BLEU, accuracy, perplexity",
         "score": "log-probability of given translations, token by token",
         "diagnose": "why a model is bad, from its run, its text and its output",
     },
@@ -46,7 +40,7 @@ GROUPS = {
         "quantize": "a model in eight bits: size, speed and score before and after",
     },
     "tools": {
-        "doctor": "what is wrong with a corpus, by file and line",
+        "doctor": "what is wrong with data to train on, by file and line",
         "data": "list the known corpora, or get one",
         "bench": "speed, memory and start-up time beside other programs, in one run",
     },

@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from clearformer.cli.use import add_model
+from clearformer.cli.use import add_model, open_model
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,16 +17,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Score line by line."""
-    from clearformer.api import load
     from clearformer.data.file_facts import scan
     from clearformer.data.readers.parallel import ParallelFiles
+    from clearformer.inference.translator import Translator
 
     lines = [scan(path).lines for path in (arguments.source, arguments.target)]
     if lines[0] != lines[1]:
         raise ValueError(
             f"{arguments.source} has {lines[0]} lines but {arguments.target} has {lines[1]}; nothing scored"
         )
-    translator = load(arguments.model)
+    translator = Translator(open_model(arguments))
     for pair in ParallelFiles(source=arguments.source, target=arguments.target).pairs():
         scores = translator.score(pair.source, pair.target)
         if arguments.json:

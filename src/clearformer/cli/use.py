@@ -13,7 +13,6 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
 
-from clearformer.cli.parser import number_between
 from clearformer.cli.usage import UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 A = TypeVar("A")
 STANDARD_INPUT = Path("-")
-MOST_AT_A_TIME = 100_000  # texts
 
 
 class GivenText(NamedTuple):
@@ -55,12 +53,6 @@ def add_answers(parser: argparse.ArgumentParser, json_help: str) -> None:
     """--output and --json."""
     parser.add_argument("--output", type=Path, metavar="FILE", help="where to write the result (standard output)")
     parser.add_argument("--json", action="store_true", help=json_help)
-
-
-def add_batch(parser: argparse.ArgumentParser) -> None:
-    """--batch."""
-    kind = number_between(1, MOST_AT_A_TIME)
-    parser.add_argument("--batch", type=kind, default=32, metavar="N", help="texts read at a time (32)")
 
 
 def utf8_word(word: str) -> str:

@@ -44,7 +44,7 @@ from clearformer.data.shards import (
 )
 from clearformer.data.token_pairs import SPECIALS_PER_SIDE
 from clearformer.foundation.machine import cores
-from clearformer.foundation.progress import OnProgress
+from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.text.doctor.parallel import PairLimits, classify_pair
 from clearformer.text.tokenizer import Tokenizer
 
@@ -124,7 +124,7 @@ def prepare(
     encoder: PairEncoder,
     workers: int | None = None,
     same: bool = False,
-    on_progress: OnProgress = lambda done, total: None,
+    on_progress: OnProgress = unwatched,
 ) -> Shards:
     """The shards of a corpus: reused when they were made from the same text in the same way, else made now.
 

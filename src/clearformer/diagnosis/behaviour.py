@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from clearformer.diagnosis.finding import Symptom
 from clearformer.evaluation.bleu import quick_bleu, tokenisation
-from clearformer.foundation.progress import OnProgress
+from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.inference.translation_settings import DecodingConfig
 from clearformer.inference.translator import Translator
 
@@ -52,7 +52,7 @@ def observe(
     language: str | None = None,
     tokenise: str | None = None,
     decoding: DecodingConfig | None = None,
-    on_progress: OnProgress = lambda done, total: None,
+    on_progress: OnProgress = unwatched,
 ) -> Behaviour:
     """Score and translate. training: a sample of the text that the model was trained on, to compare with."""
     shift = max(1, len(pairs.sources) // 2)
@@ -157,7 +157,7 @@ def _wrong_length(seen: Behaviour) -> Symptom | None:
         name="too-short" if short else "too-long",
         says=f"the output is {'much shorter' if short else 'much longer'} than the references",
         remedy="Check the training pairs for cut or joined sentences (`clearformer doctor`: length_ratio); "
-        + ("raise decoding.alpha." if short else "train longer, or lower decoding.max_ratio."),
+        + ("raise use.alpha." if short else "train longer, or lower use.max_ratio."),
         evidence={"length_ratio": round(seen.length_ratio, 4)},
     )
 

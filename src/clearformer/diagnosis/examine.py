@@ -15,7 +15,7 @@ from clearformer.diagnosis.text import judge_fit, judge_overlap, judge_tables, m
 from clearformer.folder import bundle
 from clearformer.folder.description import open_folder, read_description
 from clearformer.foundation import storage
-from clearformer.foundation.progress import OnProgress
+from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.inference.translator import Translator
 from clearformer.run.opened_run import open_run
 from clearformer.run.recipe import read_recipe
@@ -42,7 +42,7 @@ def diagnose(
     *,
     source: Path | None = None,
     reference: Path | None = None,
-    on_progress: OnProgress = lambda done, total: None,
+    on_progress: OnProgress = unwatched,
 ) -> Diagnosis:
     """Examine the folder of a run, or of a model together with sentences and their translations."""
     if (source is None) != (reference is None):

@@ -30,12 +30,14 @@ def summarise(found: Likelihood, *, text: str) -> dict[str, float | str]:
     draws = np.random.default_rng(SEED).integers(len(sums), size=(SAMPLES, len(sums)))
     means = sums[draws].sum(axis=1) / counts[draws].sum(axis=1)
     low, high = (float(value) for value in np.quantile(means, (0.025, 0.975)))
+    bits = float(counts.sum()) / math.log(2) / max(1, len(text.encode()))  # per byte, for one nat per token
+    scores: dict[str, float | str] = {}
+    for end, value in (("", nats), ("_low", low), ("_high", high)):
+        scores[f"nats{end}"] = value
+        scores[f"perplexity{end}"] = math.exp(min(700.0, value))
+        scores[f"bits_per_byte{end}"] = value * bits
     return {
-        "nats": nats,
-        "nats_low": low,
-        "nats_high": high,
-        "perplexity": math.exp(min(700.0, nats)),
-        "bits_per_byte": float(sums.sum()) / math.log(2) / max(1, len(text.encode())),
+        **scores,
         "tokens": float(counts.sum()),
         "signature": f"context {found.context}, stride {found.stride}, per token, whole text",
     }

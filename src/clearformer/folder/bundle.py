@@ -17,7 +17,7 @@ from clearformer.folder.description import CONFIG, FORMAT, ModelFolder, open_fol
 from clearformer.folder.preprocessing import Markers, Preprocessing
 from clearformer.foundation import settings, storage
 from clearformer.model.build import build
-from clearformer.model.config import ModelConfig
+from clearformer.model.config import ModelConfig, described
 from clearformer.model.weights import put_weights, weights_of
 from clearformer.text.tokenizer import Tokenizer
 
@@ -67,14 +67,14 @@ def save_description(bundle: Bundle, folder: Path) -> None:
 
 
 def _describe(bundle: Bundle, folder: Path) -> None:
-    described = {
+    facts = {
         "format": FORMAT,
         "task": bundle.task,
-        "model": settings.to_plain(bundle.config),
+        "model": settings.to_plain(described(bundle.config)),
         "preprocessing": bundle.preprocessing.plain(),
         "provenance": bundle.provenance,
     }
-    storage.write_json(folder / CONFIG, {name: value for name, value in described.items() if value is not None})
+    storage.write_json(folder / CONFIG, {name: value for name, value in facts.items() if value is not None})
     bundle.preprocessing.save_files(folder)
 
 
@@ -99,8 +99,8 @@ class WrongWeights(ValueError):  # noqa: N818 - says what they are
 
 def with_weights(folder: ModelFolder, weights: dict[str, Tensor]) -> Bundle:
     """The model that a folder describes, with these weights."""
-    described = folder.description
-    config = settings.parse(ModelConfig, described.model, str(folder.path / CONFIG))
+    told = folder.description
+    config = settings.parse(ModelConfig, told.model, str(folder.path / CONFIG))
     model = build(config)
     try:
         put_weights(model, weights)
@@ -109,9 +109,9 @@ def with_weights(folder: ModelFolder, weights: dict[str, Tensor]) -> Bundle:
     return Bundle(
         config=config,
         model=model.eval(),
-        task=described.task,
+        task=told.task,
         preprocessing=folder.preprocessing,
-        provenance=dict(described.provenance),
+        provenance=dict(told.provenance),
     )
 
 

@@ -5,7 +5,7 @@ training. Nothing here needs a tensor: a command that only reads text starts at 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,11 @@ class SoundFacts:
     window: int = 400
     hop: int = 160
     seconds: float = 30.0  # what the network reads at a time; shorter recordings are filled up with silence
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            if not getattr(self, one.name) > 0:
+                raise ValueError(f"sound.{one.name} must be above zero, not {getattr(self, one.name)}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,10 +114,17 @@ def read_preprocessing(folder: Path, plain: Mapping[str, Any]) -> Preprocessing:
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
         raise DamagedError(f"{where} has labels that are no list of words")
     read: dict[str, Any] = {name: settings.parse(kinds[name], plain[name], where) for name in kinds if name in plain}
-    for name in TOKENIZERS:
-        if plain.get(name) is not None:
-            read[name] = Tokenizer.load(folder / f"{name}.json", plain[name])
+    read |= {name: _tokenizer(folder, name, plain[name]) for name in TOKENIZERS if plain.get(name) is not None}
     return Preprocessing(labels=tuple(labels), **read)
+
+
+def _tokenizer(folder: Path, name: str, facts: Any) -> Tokenizer:
+    if not isinstance(facts, Mapping):
+        raise DamagedError(f"{folder / 'config.json'} has a {name} that is no table of facts")
+    try:
+        return Tokenizer.load(folder / f"{name}.json", facts)
+    except FileNotFoundError:
+        raise DamagedError(f"{folder / name}.json is missing, but config.json names it; get the folder anew") from None
 
 
 def usual_markers(source: Tokenizer, target: Tokenizer) -> Markers:

@@ -1,7 +1,7 @@
 """The folder of a run: one process at a time works in it, and what a killed one left half done is cleared up."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from clearformer.foundation import locks, storage
@@ -17,9 +17,10 @@ def is_run(folder: Path) -> bool:
 @contextmanager
 def alone_in(out: Path) -> Iterator[None]:
     """Keep a second process out of a run's folder, and clear up after one that was killed there."""
-    try:
-        with locks.only_one(out / ".lock", wait_seconds=0):
-            storage.sweep(out)
-            yield
-    except TimeoutError:
-        raise ValueError(f"another process is training in {out}; wait for it, or choose another --out") from None
+    with ExitStack() as held:
+        try:
+            held.enter_context(locks.only_one(out / ".lock", wait_seconds=0))
+        except TimeoutError:
+            raise ValueError(f"another process is training in {out}; wait for it, or choose another --out") from None
+        storage.sweep(out)
+        yield

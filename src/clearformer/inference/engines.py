@@ -100,7 +100,8 @@ def _open_fast(folder: ModelFolder, scores: Scores) -> CTranslate2Translator:
     described = folder.description
     if described.engine is not None:  # quantised or exported: there is nothing else to open
         return CTranslate2Translator(folder, scores=scores)
-    if described.preprocessing.get("markers", {}).get("forced"):
+    markers = described.preprocessing.get("markers")
+    if isinstance(markers, dict) and markers.get("forced"):
         raise ValueError("ctranslate2 does not score the tokens that every output of this model begins with")
     return CTranslate2Translator(converted(folder), reference=lambda: _open_torch(folder), scores=scores)
 

@@ -16,6 +16,7 @@ from clearformer.folder.preprocessing import PictureFacts
 from clearformer.inference.predictor import describe
 from clearformer.inference.reading_settings import ReadingConfig
 from clearformer.inference.text_readers import Classification
+from clearformer.inference.wrong_use import wrong_use
 
 Picture = str | Path | NDArray[np.uint8]
 
@@ -32,6 +33,8 @@ class PictureClassifier:
 
     def __init__(self, bundle: Bundle) -> None:
         front = bundle.config.front
+        if front.kind != "patches" or bundle.config.head.kind != "class":
+            raise ValueError(wrong_use(bundle.config, "picture-classification"))
         self.bundle, self.model = bundle, bundle.model.eval()
         halves = (0.5,) * front.channels  # what published Vision Transformers subtract and divide by
         self.facts = bundle.preprocessing.picture or PictureFacts(

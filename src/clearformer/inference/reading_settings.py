@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from clearformer.foundation.forms import check_bounds
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingConfig:
@@ -10,8 +12,7 @@ class ReadingConfig:
     batch: int = field(default=32, metadata={"help": "examples at a time", "least": 1, "most": 4096})
 
     def __post_init__(self) -> None:
-        if self.batch < 1:
-            raise ValueError(f"batch must be at least 1, not {self.batch}")
+        check_bounds(self)
 
 
 @dataclass(frozen=True, kw_only=True)

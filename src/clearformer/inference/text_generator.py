@@ -157,6 +157,8 @@ class TextGenerator:
         if len(ids) < 2:
             raise ValueError("a text needs two tokens at least, so that one can be predicted from the other")
         context = context or self.context
+        if context > self.longest:
+            raise ValueError(f"a context of {context} tokens is more than the model's {self.longest}; take less")
         stride = max(1, context // 2) if stride is None else stride
         if not 1 <= stride <= context:
             raise ValueError(f"a stride must be at least 1 and no more than the context of {context}, not {stride}")

@@ -55,7 +55,7 @@ class Reader:
     """A model that reads, with its vocabulary: what the tasks below share."""
 
     def __init__(self, bundle: Bundle, kind: str) -> None:
-        if bundle.config.head.kind != kind:
+        if bundle.config.head.kind != kind or bundle.config.front.kind != "tokens":
             raise ValueError(wrong_use(bundle.config, kind))
         self.bundle, self.model = bundle, bundle.model.eval()
         self.tokenizer: Tokenizer = bundle.preprocessing.sides[0]

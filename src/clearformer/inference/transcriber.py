@@ -13,6 +13,7 @@ from clearformer.folder.bundle import Bundle
 from clearformer.folder.preprocessing import SoundFacts
 from clearformer.inference.generation_settings import GenerationConfig
 from clearformer.inference.predictor import describe
+from clearformer.inference.wrong_use import wrong_use
 from clearformer.model.mel import log_mel
 
 START, PLAIN, END = "<|startoftranscript|>", "<|notimestamps|>", "<|endoftext|>"
@@ -31,6 +32,8 @@ class Transcriber:
     """An encoder–decoder over mel frames, with its vocabulary."""
 
     def __init__(self, bundle: Bundle) -> None:
+        if bundle.config.front.kind != "sound" or bundle.config.head.kind != "language-model":
+            raise ValueError(wrong_use(bundle.config, "transcription"))
         self.bundle = bundle
         self.model: Any = bundle.model.eval()
         self.facts = bundle.preprocessing.sound or SoundFacts(mels=bundle.config.front.mels)
@@ -40,6 +43,8 @@ class Transcriber:
     ) -> list[Transcript]:
         """The text of each recording: samples between -1 and 1 at the model's rate, one channel."""
         chosen = replace(config or GenerationConfig(), **changes)
+        if chosen.temperature or chosen.repetition_penalty is not None:
+            raise ValueError("a transcript takes the likeliest token each time; leave temperature and penalty out")
         given = [sounds] if isinstance(sounds, np.ndarray) else list(sounds)
         return [self._one(sound, chosen) for sound in given]
 

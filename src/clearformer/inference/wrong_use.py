@@ -13,11 +13,21 @@ _USES: dict[str, tuple[str, str | None]] = {
     "pixels": ("paints pictures", None),
 }
 _WRITERS: dict[str, tuple[str, str | None]] = {
-    "encoder": ("fills in masked words", None),
+    "encoder": ("fills in masked words", "fill"),
     "decoder": ("continues texts", "generate"),
     "autoencoder": ("gives its input back", None),
 }
 _TRANSLATES = ("translates", "translate")
+_SEES = ("classifies pictures", "classify")
+_HEARS = ("transcribes recordings", None)
+_ASKED = {
+    **_USES,
+    "language-model": _WRITERS["decoder"],
+    "masked-language-model": _WRITERS["encoder"],
+    "translation": _TRANSLATES,
+    "picture-classification": _SEES,
+    "transcription": _HEARS,
+}
 _SHAPES = {
     "encoder-decoder": "an encoder–decoder",
     "encoder": "an encoder",
@@ -29,9 +39,9 @@ _SHAPES = {
 
 
 def wrong_use(config: ModelConfig, wanted: str) -> str:
-    """A sentence for a model that is not the `wanted` one: a kind of head, or "translation"."""
+    """A sentence for a model that is not the `wanted` one: a kind of head over texts, or a task."""
     does, verb = use_of(config)
-    asked = {"language-model": _WRITERS["decoder"], "translation": _TRANSLATES, **_USES}[wanted][0]
+    asked = _ASKED[wanted][0]
     advice = f"use `clearformer {verb}`" if verb else "no verb uses it yet, and `clearformer inspect` shows its parts"
     return f"this model is {_SHAPES[config.shape]} that {does}, not one that {asked}; {advice}"
 
@@ -42,12 +52,11 @@ def translates(config: ModelConfig) -> bool:
 
 
 def use_of(config: ModelConfig) -> tuple[str, str | None]:
-    """What a model does, and the verb for it. One that reads pictures or sound has no verb yet."""
+    """What a model does, and the verb for it, where there is one."""
+    if config.front.kind == "patches":
+        return _SEES if config.head.kind == "class" else ("reads pictures", None)
+    if config.front.kind == "sound":
+        return _HEARS if config.head.kind == "language-model" else ("reads recordings", None)
     if config.head.kind != "language-model":
-        does, verb = _USES[config.head.kind]
-    else:
-        does, verb = _WRITERS.get(config.shape, _TRANSLATES)
-    if config.front.kind == "tokens":
-        return does, verb
-    given = {"patches": "pictures", "sound": "recordings"}[config.front.kind]
-    return f"reads {given}", None
+        return _USES[config.head.kind]
+    return _WRITERS.get(config.shape, _TRANSLATES)

@@ -186,7 +186,14 @@ def held_out(files: Sequence[Path], folder: ModelFolder) -> HeldPictures:
     """A test set: a folder of classes, or two idx files."""
     facts = folder.preprocessing.picture
     first, *rest = files
+    if len(rest) > 1 or (not rest and not first.is_dir()):
+        raise ValueError(f"{first} is no test set of pictures: give a folder of classes, or two idx files")
     found = list(_read(Path(), str(first), str(rest[0]) if rest else ""))
+    if not found:
+        raise ValueError(f"{first} holds no pictures: give a folder with one subfolder per class")
+    known = folder.preprocessing.labels
+    if known and (strange := sorted({one.label for one in found} - set(known))):
+        raise ValueError(f"{first} has the class {strange[0]!r}, and the model knows {', '.join(known)}: rename it")
     size, channels = (facts.size, facts.channels) if facts else found[0].pixels.shape[1:]
     fitted = [pictures.fit_square(one.pixels, size, channels) for one in found]
     return HeldPictures(pixels=fitted, labels=[one.label for one in found])

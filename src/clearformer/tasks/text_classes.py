@@ -22,6 +22,7 @@ from clearformer.evaluation.accuracy import score_classes
 from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Preprocessing
 from clearformer.inference.text_readers import Classifier
+from clearformer.tasks.automatic import labelled_tables
 from clearformer.tasks.data_files import DataFiles, file_names, folder_of
 from clearformer.tasks.learned_vocabulary import vocabularies
 from clearformer.tasks.task import Judging, Prepared, Scores, Seed, Task, Training, Workspace
@@ -220,4 +221,5 @@ TASK = Task(
         best="accuracy",
         facts=facts,
     ),
+    automatic=labelled_tables.AUTOMATIC,
 )

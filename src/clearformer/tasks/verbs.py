@@ -17,10 +17,16 @@ Input = Literal["text", "prompt", "question", "picture", "sound"]  # what one ex
 
 @dataclass(frozen=True, kw_only=True)
 class Verb:
-    """A use of a model by name. line: a result as people read it; default: a model that ships, where one does."""
+    """A use of a model by name.
+
+    does: what such a model does, in a few words. example: what to type behind the verb. line: a result as people read
+    it. default: a model that ships, where one does.
+    """
 
     name: str
     summary: str
+    does: str
+    example: str
     input: Input
     options: type[Any]
     line: Callable[[Any], str]
@@ -53,42 +59,84 @@ VERBS: dict[str, Verb] = {
         Verb(
             name="translate",
             summary="translate sentences, a file, or standard input",
+            does="translates, or rewrites a text",
+            example='"Two dogs play in the snow."',
             input="text",
             options=DecodingConfig,
             line=_translation,
             default="en-de",
         ),
-        Verb(name="generate", summary="continue a text", input="prompt", options=GenerationConfig, line=str),
+        Verb(
+            name="generate",
+            summary="continue a text",
+            does="continues a text",
+            example='"Once upon a time"',
+            input="prompt",
+            options=GenerationConfig,
+            line=str,
+        ),
         Verb(
             name="fill",
-            summary="the words that fit at [MASK]",
+            summary="find the words that fit at a gap in a text",
+            does="fills in masked words",
+            example='"Two dogs [MASK] in the snow."',
             input="text",
             options=ReadingConfig,
             line=lambda found: ", ".join(f"{guess.text} {guess.probability:.3f}" for guess in found),
         ),
         Verb(
             name="classify",
-            summary="the class of each text or picture",
+            summary="find the class of each text or picture",
+            does="finds the class of a text or picture",
+            example='"A gripping film."',
             input="text",
             options=ReadingConfig,
             line=_class,
         ),
-        Verb(name="tag", summary="a tag for each word of a text", input="text", options=ReadingConfig, line=_tags),
+        Verb(
+            name="tag",
+            summary="find a tag for each word of a text",
+            does="tags the words of a text",
+            example='"Ada Lovelace lived in London."',
+            input="text",
+            options=ReadingConfig,
+            line=_tags,
+        ),
         Verb(
             name="answer",
             summary="find the answer to a question in a text",
+            does="finds the answer to a question",
+            example='"Where did Ada live?" "Ada Lovelace lived in London."',
             input="question",
             options=AnswerConfig,
             line=_answer,
         ),
-        Verb(name="embed", summary="texts as vectors", input="text", options=ReadingConfig, line=_vector),
+        Verb(
+            name="embed",
+            summary="turn texts into vectors that can be compared",
+            does="embeds texts",
+            example='"Two dogs play in the snow."',
+            input="text",
+            options=ReadingConfig,
+            line=_vector,
+        ),
         Verb(
             name="transcribe",
             summary="the text of a recording",
+            does="writes down speech",
+            example="speech.wav",
             input="sound",
             options=GenerationConfig,
             line=_translation,
         ),
-        Verb(name="run", summary="what the network says", input="text", options=ReadingConfig, line=str),
+        Verb(
+            name="run",
+            summary="what the network says",
+            does="is run as it is",
+            example="",
+            input="text",
+            options=ReadingConfig,
+            line=str,
+        ),
     )
 }

@@ -16,7 +16,7 @@ from clearformer.data.catalogue.unpack import unpack_tar
 from clearformer.data.file_facts import sha256_of
 from clearformer.foundation.locks import only_one
 from clearformer.foundation.machine import cache_folder
-from clearformer.foundation.progress import OnProgress
+from clearformer.foundation.progress import OnProgress, unwatched
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ def get(
     cache_dir: Path | None = None,
     *,
     config: DownloadConfig | None = None,
-    on_progress: OnProgress = lambda done, total: None,
+    on_progress: OnProgress = unwatched,
 ) -> Path:
     """The folder of a known corpus; what is not there yet is downloaded, once, into the cache."""
     corpus = find_corpus(name)
@@ -62,7 +62,7 @@ def fetch(
     cache_dir: Path,
     *,
     config: DownloadConfig | None = None,
-    on_progress: OnProgress = lambda done, total: None,
+    on_progress: OnProgress = unwatched,
 ) -> Path:
     """Make `cache_dir/<name>` complete; only one process at a time does so, the others wait and find it done."""
     config = config or DownloadConfig()

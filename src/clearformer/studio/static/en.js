@@ -261,7 +261,7 @@ export const ENGLISH = {
   "walk.about.prediction": "The last state is compared with every token of the vocabulary; softmax makes probabilities of the {vocabulary} scores. The last row is what comes next.",
 
   "tree.title": "Beam tree",
-  "tree.lead": "Every candidate that the search compared, step by step. Dark ones were kept; the others were cut, each for a reason.",
+  "tree.lead": "Every candidate that the search compared, step by step. Clear boxes were kept; faint ones were cut, each for a reason.",
   "tree.none": "This model writes nothing, so there is no search to show.",
   "tree.figure": "The search",
   "tree.caption": "In each box a token, its log-probability, and a bar as long as its probability. The thick line leads to the answer.",

@@ -261,7 +261,7 @@ export const CHINESE = {
   "walk.about.prediction": "最后的状态与词表中的每个词元比较；softmax 把 {vocabulary} 个分数变成概率。最后一行就是接下来的词元。",
 
   "tree.title": "束搜索树",
-  "tree.lead": "搜索逐步比较过的每一个候选。深色的被保留，其余被剪掉，各有原因。",
+  "tree.lead": "搜索逐步比较过的每一个候选。清晰的被保留，淡色的被剪掉，各有原因。",
   "tree.none": "此模型不生成文本，因此没有搜索可看。",
   "tree.figure": "搜索过程",
   "tree.caption": "每个方框里是词元、它的对数概率，以及长度等于概率的横条。粗线通向答案。",

@@ -1,0 +1,74 @@
+"""What `evaluate` does for models that do not translate: their task's own scores on files that somebody names."""
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from clearformer.cli.options import flag, read_options
+from clearformer.cli.scores import show_scores
+from clearformer.cli.usage import UsageError
+from clearformer.inference.translation_settings import DecodingConfig
+
+TRANSLATORS_ONLY = ("source", "reference", "tokenise", "others", "output")
+
+
+def evaluate_task(arguments: argparse.Namespace, name: str) -> None:
+    """Score the model that --model names on the files behind --data, and print. name: of its task."""
+    from clearformer.cli.progress import progress_bar
+    from clearformer.run.evaluation import evaluate
+    from clearformer.tasks import find_task
+
+    task = find_task(name)
+    if task.training is None:
+        raise ValueError(f"{arguments.model} is a model for {name}, and there is no score for those yet")
+    _refuse_search(arguments, task.verb.options, name)
+    files = find_test_files(arguments.data or [])
+    with progress_bar("scoring") as show:
+        scores = evaluate(arguments.model, files, options=read_options(arguments, task.verb.options), on_progress=show)
+    if arguments.json:
+        print(json.dumps(dict(scores), ensure_ascii=False, indent=2))
+        return
+    for line in show_scores(scores):
+        print(line)
+
+
+def _refuse_search(arguments: argparse.Namespace, options: type[Any], name: str) -> None:
+    """An option that would change nothing is refused rather than passed over."""
+    known = {one.name for one in fields(options)}
+    search = [one.name for one in fields(DecodingConfig) if one.name not in known]
+    given = [option for option in (*TRANSLATORS_ONLY, *search) if getattr(arguments, option, None)]
+    given += ["engine"] if arguments.engine != "auto" else []
+    if given:
+        option = "--with" if given[0] == "others" else flag(given[0])
+        raise UsageError(f"{option} is for translators, and {arguments.model} is a model for {name}; leave it out")
+
+
+def find_test_files(given: Sequence[str]) -> list[Path]:
+    """The files of a test set: those that are named, or the test part of a known corpus."""
+    if not given:
+        raise UsageError("name a test set with --data: files, a folder, or a corpus from `clearformer data list`")
+    paths = [Path(name) for name in given]
+    missing = [name for name, path in zip(given, paths, strict=True) if not path.exists()]
+    if not missing:
+        return paths
+    if len(given) == 1:
+        return _test_part(given[0])
+    raise ValueError(f"{missing[0]} does not exist; check the name")
+
+
+def _test_part(name: str) -> list[Path]:
+    from clearformer.data.catalogue.corpora import find_corpus, list_corpora
+    from clearformer.data.catalogue.fetch import get
+
+    if name not in [corpus.name for corpus in list_corpora()]:
+        raise ValueError(f"{name} is no file, no folder and no known corpus (`clearformer data list` names those)")
+    patterns = find_corpus(name).splits.get("test", ())
+    if not patterns:
+        raise ValueError(f"{name} has no test part; give a file of text or pictures that the model has not seen")
+    if any("{" in pattern for pattern in patterns):
+        raise ValueError(f"{name} has a test part in each of several languages; give the file to score on")
+    folder = get(name)
+    return [folder / pattern for pattern in patterns]

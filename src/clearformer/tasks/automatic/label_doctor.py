@@ -1,0 +1,108 @@
+"""What is wrong with labelled texts, by file and line: contradictions, misspelt labels, repeats, tiny classes."""
+
+import difflib
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from clearformer.data.readers.labelled import LabelledText
+
+FEW = 10  # texts of a class, below which little is learned of it
+SHOWN = 5  # examples of each kind
+ALIKE = 0.8  # of two labels' letters: one is perhaps a misspelling of the other
+SELDOM = 0.1  # of the other's count: a misspelt label is rare
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelFinding:
+    """One thing that is wrong, and where."""
+
+    kind: str
+    place: str
+    detail: str
+    fatal: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelReport:
+    """How many texts each class has, and what is wrong."""
+
+    counts: dict[str, int]
+    findings: list[LabelFinding]
+    totals: dict[str, int]  # kind -> how often
+
+    @property
+    def fatal(self) -> bool:
+        return any(finding.fatal for finding in self.findings)
+
+    def to_text(self) -> str:
+        lines = [f"{sum(self.counts.values()):,} texts in {len(self.counts)} classes"]
+        for kind, total in self.totals.items():
+            lines.append(f"{kind}: {total:,}")
+            lines += [f"   {one.place}: {one.detail}" for one in self.findings if one.kind == kind]
+        return "\n".join([*lines, *([] if self.totals else ["nothing wrong was found"])])
+
+    def to_json(self) -> str:
+        found = [vars(finding) for finding in self.findings]
+        told = {"fatal": self.fatal, "classes": self.counts, "counts": self.totals, "findings": found}
+        return json.dumps(told, ensure_ascii=False, indent=2)
+
+
+def examine_labels(path: Path, rows: Iterable[LabelledText]) -> LabelReport:
+    """Look at every row once."""
+    given = list(rows)
+    counts = Counter(row.label for row in given)
+    found = [*_repeats(path, given), *_misspelt(path, given, counts), *_small(path, counts)]
+    totals = Counter(finding.kind for finding in found)
+    shown: list[LabelFinding] = []
+    for kind in totals:
+        shown += [finding for finding in found if finding.kind == kind][:SHOWN]
+    return LabelReport(counts=dict(counts.most_common()), findings=shown, totals=dict(totals))
+
+
+def _repeats(path: Path, rows: list[LabelledText]) -> list[LabelFinding]:
+    """The same text again, with the same label or with another."""
+    seen: dict[str, list[LabelledText]] = defaultdict(list)
+    found = []
+    for row in rows:
+        key = " ".join(f"{row.text}\n{row.second or ''}".casefold().split())
+        other = next((before for before in seen[key] if before.label != row.label), None)
+        place = f"{path}:{row.line}"
+        if other is not None:
+            detail = f"{row.label!r} here, but {other.label!r} on line {other.line}; decide for one"
+            found.append(LabelFinding(kind="the same text with two labels", place=place, detail=detail))
+        elif seen[key]:
+            detail = f"as on line {seen[key][0].line}; it stays in one part"
+            found.append(LabelFinding(kind="a text that stands more than once", place=place, detail=detail))
+        seen[key].append(row)
+    return found
+
+
+def _misspelt(path: Path, rows: list[LabelledText], counts: Counter[str]) -> list[LabelFinding]:
+    """A rare label that looks like a common one."""
+    found = []
+    for label, count in counts.items():
+        if label.isdecimal():
+            continue
+        common = [other for other, times in counts.items() if other != label and count <= SELDOM * times]
+        folded = [other for other in common if other.casefold().strip() == label.casefold().strip()]
+        near = folded or difflib.get_close_matches(label, common, n=1, cutoff=ALIKE)
+        if near:
+            line = next(row.line for row in rows if row.label == label)
+            detail = f"{label!r} occurs {count} times and {near[0]!r} {counts[near[0]]:,} times; is it the same?"
+            found.append(LabelFinding(kind="a label that may be misspelt", place=f"{path}:{line}", detail=detail))
+    return found
+
+
+def _small(path: Path, counts: Counter[str]) -> list[LabelFinding]:
+    found = [
+        LabelFinding(kind="a class with few texts", place=str(path), detail=f"{label!r} has {count}; add some")
+        for label, count in counts.items()
+        if count < FEW
+    ]
+    if len(counts) < 2:
+        detail = "there is only one label, so there is nothing to tell apart; add texts of another class"
+        found.append(LabelFinding(kind="a single class", place=str(path), detail=detail, fatal=True))
+    return found

@@ -1,0 +1,164 @@
+"""`evaluate` for models that do not translate: their own scores, with intervals, on whatever files they are for."""
+
+import gzip
+import json
+import math
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from clearformer.api import load
+from clearformer.cli.main import main
+from clearformer.data.readers.pictures import read_class_folders
+from cli.readers import reader
+from cli.trained_models import draw_pictures, train_pictures, train_text
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory) -> Path:
+    return train_pictures(tmp_path_factory.mktemp("pictures"))
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory) -> Path:
+    return train_text(tmp_path_factory.mktemp("text"))
+
+
+def scores(capsys, *words: str) -> dict[str, float]:
+    capsys.readouterr()
+    assert main(["evaluate", *words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def write_idx(path: Path, values: np.ndarray) -> Path:
+    with gzip.open(path, "wb") as file:
+        file.write(struct.pack(f">HBB{values.ndim}I", 0, 8, values.ndim, *values.shape) + values.tobytes())
+    return path
+
+
+def test_accuracy_on_a_folder_of_classes(pictures, tmp_path, capsys):
+    """One picture of five lies in the wrong folder, and that is what the number says."""
+    drawn = draw_pictures(tmp_path / "test", 5, seed=20)
+    (drawn / "top" / "000.png").rename(drawn / "bottom" / "wrong.png")
+    found = scores(capsys, "--model", str(pictures), "--data", str(drawn))
+    assert found["accuracy"] == pytest.approx(0.9)
+    assert found["accuracy_low"] < 0.9 < found["accuracy_high"] < 1
+    assert found["examples"] == 10
+    assert main(["evaluate", "--model", str(pictures), "--data", str(drawn)]) == 0
+    assert "accuracy   90.00 %   (95 % between" in capsys.readouterr().out
+
+
+def test_two_idx_files_are_a_test_set(tmp_path, capsys):
+    """Digits as MNIST has them, here 0 for bright at the top; the order of the two files matters and is told."""
+    names = {"top": "0", "bottom": "1"}
+    base = tmp_path / "base"
+    drawn = [(one.pixels[..., 0], names[one.label]) for one in read_class_folders(draw_pictures(base, 40, seed=1))]
+    for name in names:
+        (base / name).rename(base / names[name])
+    model = train_pictures(tmp_path, drawn=base)
+    images = write_idx(tmp_path / "images.gz", np.stack([pixels for pixels, _ in drawn]))
+    labels = write_idx(tmp_path / "labels.gz", np.array([int(label) for _, label in drawn], dtype=np.uint8))
+    found = scores(capsys, "--model", str(model), "--data", str(images), str(labels))
+    assert found["accuracy"] == 1
+    assert main(["evaluate", "--model", str(model), "--data", str(labels), str(images)]) == 1
+    assert "in this order: exchange them?" in capsys.readouterr().err
+    assert main(["evaluate", "--model", str(model), "--data", str(images)]) == 1
+    assert "give a folder of classes, or two idx files" in capsys.readouterr().err
+
+
+def test_the_likelihood_of_a_text(text, tmp_path, capsys):
+    (tmp_path / "unseen.txt").write_text("the dog sleeps in the house\nthe cat plays in the snow\n" * 5)
+    found = scores(capsys, "--model", str(text), "--data", str(tmp_path / "unseen.txt"))
+    for name in ("nats", "perplexity", "bits_per_byte"):
+        assert found[f"{name}_low"] <= found[name] <= found[f"{name}_high"]
+    assert found["perplexity"] == pytest.approx(math.exp(found["nats"]))
+    generator = load(text)
+    ids = generator.tokenizer.ids([(tmp_path / "unseen.txt").read_text()], add_special=False)[0]
+    blocks = generator.likelihood(ids).blocks
+    assert found["nats"] == pytest.approx(sum(map(sum, blocks)) / sum(map(len, blocks)), rel=1e-4)
+    assert found["tokens"] == len(ids) - 1
+    assert "context 16" in found["signature"]
+
+
+def test_what_a_model_has_learned_is_likelier_than_what_it_has_not(text, tmp_path, capsys):
+    (tmp_path / "known.txt").write_text("the dog plays in the snow\n" * 8)
+    (tmp_path / "strange.txt").write_text("Zwölf Boxkämpfer jagen Viktor\n" * 8)
+    known, strange = (
+        scores(capsys, "--model", str(text), "--data", str(tmp_path / name)) for name in ("known.txt", "strange.txt")
+    )
+    assert known["nats_high"] < strange["nats_low"]
+
+
+def test_a_corpus_without_a_test_part_is_told_in_a_sentence(text, capsys):
+    assert main(["evaluate", "--model", str(text), "--data", "tiny-shakespeare"]) == 1
+    told = capsys.readouterr().err
+    assert "tiny-shakespeare has no test part; give a file of text or pictures that the model has not seen" in told
+    assert main(["evaluate", "--model", str(text), "--data", "multi30k"]) == 1
+    assert "multi30k has a test part in each of several languages; give the file" in capsys.readouterr().err
+
+
+def test_what_is_no_test_set_is_refused_by_name(pictures, text, tmp_path, capsys):
+    (tmp_path / "empty").mkdir()
+    draw_pictures(tmp_path / "other", 1, seed=3)
+    (tmp_path / "other" / "top").rename(tmp_path / "other" / "above")
+    for model, data, code, told in (
+        (text, ["no.txt"], 1, "no.txt is no file, no folder and no known corpus"),
+        (text, [str(tmp_path), "no.txt"], 1, "no.txt does not exist; check the name"),
+        (text, [], 2, "name a test set with --data"),
+        (pictures, [str(tmp_path / "empty")], 1, "empty holds no pictures"),
+        (pictures, [str(tmp_path / "other")], 1, "the class 'above', and the model knows bottom, top"),
+    ):
+        assert main(["evaluate", "--model", str(model), *(["--data", *data] if data else [])]) == code
+        assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("option", "shown"),
+    [
+        (["--beam", "4"], "--beam"),
+        (["--engine", "torch"], "--engine"),
+        (["--source", "a", "--reference", "b"], "--source"),
+        (["--with", "other"], "--with"),
+        (["--tokenise", "none"], "--tokenise"),
+    ],
+)
+def test_options_of_translators_are_refused(text, tmp_path, capsys, option, shown):
+    (tmp_path / "a.txt").write_text("the dog\n")
+    assert main(["evaluate", "--model", str(text), "--data", str(tmp_path / "a.txt"), *option]) == 2
+    assert f"{shown} is for translators, and {text} is a model for language-model; leave it out" in (
+        capsys.readouterr().err
+    )
+
+
+def test_a_task_without_a_score_is_told(tmp_path, capsys):
+    model = reader(tmp_path, "span")
+    assert main(["evaluate", "--model", model, "--data", str(tmp_path)]) == 1
+    assert "is a model for question-answering, and there is no score for those yet" in capsys.readouterr().err
+
+
+def test_two_files_are_a_test_set_of_a_translator(model_folder, text_file, capsys):
+    files = [str(text_file), str(text_file)]
+    named = scores(capsys, "--model", str(model_folder), "--source", files[0], "--reference", files[1])
+    assert scores(capsys, "--model", str(model_folder), "--data", *files) == named
+    assert main(["evaluate", "--model", str(model_folder), "--data", files[0]]) == 2
+    assert "on two files: --data SOURCE REFERENCE" in capsys.readouterr().err
+
+
+@pytest.mark.corpora
+def test_the_test_part_of_mnist_in_a_process_of_its_own(tmp_path):
+    """Ten classes of 28 × 28 pixels and a model that has seen eight steps: what counts is that 10,000 are read."""
+    changes = ["training.steps=8", "training.validate_every=8", "training.save_every=8", "training.schedule.warmup=2"]
+    changes += ["model.dim=12", "model.hidden_dim=12", "model.layers=1", "training.replicas=1", "data.hold_out=100"]
+    command = [sys.executable, "-m", "clearformer"]
+    subprocess.run([*command, "train", "mnist", *changes, "--out", str(tmp_path / "run")], check=True)
+    done = subprocess.run(
+        [*command, "evaluate", "--model", str(tmp_path / "run"), "--data", "mnist", "--json"],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    found = json.loads(done.stdout)
+    assert found["examples"] == 10_000
+    assert found["accuracy_low"] < found["accuracy"] < found["accuracy_high"]

@@ -1,0 +1,160 @@
+"""Classes of texts: from a table to a classifier, from scratch or from another model's weights."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+
+import clearformer as cf
+from clearformer.folder import bundle
+from clearformer.inference.text_readers import Classifier
+from clearformer.run.evaluation import evaluate
+from clearformer.run.recipe import parse_recipe
+from clearformer.run.train import Interrupted, train
+from clearformer.tasks import text_classes
+from clearformer.tasks.text_classes import LabelledData, LabelObjective
+from run.assembled import assemble
+
+GOOD, BAD = ("fine", "lovely", "great"), ("dull", "awful", "poor")
+FILLERS = ("the", "film", "was", "really", "a", "story", "with", "music", "and", "actors")
+
+
+def write_table(path, rows, seed=1):
+    """One word decides about each sentence."""
+    draw = random.Random(seed)
+    lines = ["label\tsentence"]
+    for number in range(rows):
+        words = draw.choices(FILLERS, k=draw.randint(3, 9))
+        label = number % 2
+        words.insert(draw.randrange(len(words)), draw.choice((BAD, GOOD)[label]))
+        lines.append(f"{('bad', 'good')[label]}\t{' '.join(words)}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def recipe(changes=None, **model):
+    plain = {
+        "task": "text-classification",
+        "data": {"train": "train.tsv", "max_length": 24, "vocabulary": {"kind": "wordpiece", "vocab_size": 300}},
+        "model": {
+            "family": "bert", "dim": 32, "hidden_dim": 64, "layers": 1, "max_len": 24, "attention": {"heads": 2},
+            "head": {"pool": "mean"}, "dropout": {"embedding": 0.1, "residual": 0.1},
+        } if "from" not in model else model,
+        "training": {
+            "steps": 60, "save_every": 20, "validate_every": 20, "log_every": 10, "batch_tokens": 400,
+            "schedule": {"kind": "cosine", "peak": 0.01, "warmup": 0.1},
+        },
+    }  # fmt: skip
+    for key, value in (changes or {}).items():
+        section, name = key.split(".")
+        plain[section][name] = value
+    return parse_recipe(plain, "test")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_table(tmp_path / "train.tsv", 400)
+    write_table(tmp_path / "test.tsv", 100, seed=2)
+    return tmp_path
+
+
+def test_one_word_decides_and_is_learned(folder):
+    model = train(recipe(), folder / "run", base=folder)
+    scores = evaluate(model, [folder / "test.tsv"])
+    assert scores["accuracy"] > 0.95
+    assert scores["accuracy_low"] < scores["accuracy"] <= scores["accuracy_high"]
+    classifier = cf.load(model)
+    assert isinstance(classifier, Classifier)
+    found = classifier.classify(["the film was lovely", "the film was awful"])
+    assert [one.label for one in found] == ["good", "bad"]
+
+
+def test_alone_and_in_company_a_text_has_the_same_class(folder):
+    classifier = cf.load(train(recipe({"training.steps": 20}), folder / "run", base=folder))
+    texts = ["the film was lovely", "awful", "the story was really a great story with actors"]
+    together = classifier.classify(texts)
+    for text, found in zip(texts, together, strict=True):
+        assert classifier.classify(text)[0].scores == pytest.approx(found.scores, abs=1e-6)
+
+
+def test_a_text_longer_than_the_model_reads_is_read_in_windows(folder):
+    classifier = cf.load(train(recipe(), folder / "run", base=folder))
+    long = "the film was a story " * 30 + "lovely great fine " * 30
+    assert classifier.classify(long)[0].label == "good"
+    assert sum(classifier.classify(long)[0].scores.values()) == pytest.approx(1.0, abs=1e-5)
+
+
+class StopsAt:
+    """A wish to stop that comes before some step."""
+
+    def __init__(self, step):
+        self._left = step
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    @property
+    def asked(self):
+        self._left -= 1
+        return self._left < 0
+
+
+def test_a_stopped_and_resumed_run_ends_with_the_same_bits(folder, monkeypatch):
+    changes = {"data.word_dropout": 0.2}
+    whole = train(recipe(changes), folder / "whole", base=folder)
+    monkeypatch.setattr("clearformer.run.train.Stop", lambda: StopsAt(27))
+    with pytest.raises(Interrupted):
+        train(recipe(changes), folder / "parts", base=folder)
+    monkeypatch.undo()
+    parts = train(recipe(changes), folder / "parts", base=folder, resume=True)
+    assert (whole / "model.safetensors").read_bytes() == (parts / "model.safetensors").read_bytes()
+
+
+def test_a_model_begins_with_another_s_weights_and_a_new_head(folder):
+    first = train(recipe({"training.steps": 20}), folder / "first", base=folder)
+    lines = (folder / "train.tsv").read_text().replace("good\t", "fine\t").splitlines()
+    third = [f"neutral\t{line.split(chr(9))[1]}" for line in lines[1:40]]
+    (folder / "train.tsv").write_text("\n".join([*lines, *third]) + "\n")
+    made = assemble(recipe(**{"from": str(first), "dropout": {"residual": 0.0}}), folder)
+    before = bundle.load(first).model.state_dict()
+    for name, weight in made.made.model.state_dict().items():
+        assert torch.equal(weight, before[name]) != name.startswith("head.classify"), name
+    assert made.made.labels == ("bad", "fine", "neutral")
+    assert made.made.tokenizer == bundle.load(first).tokenizer
+
+
+def test_hidden_words_are_a_function_of_the_seed(folder):
+    made = assemble(recipe({"data.word_dropout": 0.5}), folder)
+    collate = text_classes.collate(made.recipe.data, made.prepared.preprocessing)
+    rows = [made.prepared.train[index] for index in range(20)]
+    once, again, other = collate(rows, (1, 2)), collate(rows, (1, 2)), collate(rows, (1, 3))
+    assert torch.equal(once.ids, again.ids)
+    assert not torch.equal(once.ids, other.ids)
+    plain = collate(rows, ())
+    given = np.concatenate([row[0] for row in rows]).astype(np.int64)
+    assert torch.equal(plain.ids[plain.keep], torch.from_numpy(given))
+    tokenizer = made.made.tokenizer
+    markers = torch.tensor([tokenizer.special_id("cls"), tokenizer.special_id("sep")])
+    assert torch.equal(torch.isin(plain.ids, markers), torch.isin(once.ids, markers))  # markers are never hidden
+
+
+def test_balance_makes_a_rare_class_count_as_much(folder):
+    made = assemble(recipe(), folder)
+    model = made.made.model.eval()
+    rows = [made.prepared.train[index] for index in range(40)]
+    common = [row for row in rows if row[1][0] == 0][:9]
+    rare = [row for row in rows if row[1][0] == 1][:1]
+    batch = text_classes.collate(LabelledData(), made.prepared.preprocessing)([*common, *rare], ())
+    weights = [text_classes.loss(model, batch, LabelObjective(balance=share)).total.item() for share in (0.0, 1.0)]
+    nll = -model(batch.ids, keep=batch.keep).log_softmax(-1)[torch.arange(10), batch.labels]
+    assert weights[0] == pytest.approx(nll.sum().item(), rel=1e-5)
+    assert weights[1] == pytest.approx(5 * (nll[:9].mean() + nll[9]).item(), rel=1e-5)
+
+
+def test_a_label_that_training_never_saw_is_named(folder):
+    (folder / "dev.tsv").write_text("label\tsentence\nbad\tawful film\nugly\tthe film\n")
+    with pytest.raises(ValueError, match=r"dev\.tsv: the label 'ugly' does not occur in training"):
+        assemble(recipe({"data.dev": "dev.tsv"}), folder)
