@@ -27,7 +27,7 @@ def test_a_figure_in_three_forms(model_folder, tmp_path):
 
 def test_figures_of_a_search_a_model_and_a_run(model_folder, tmp_path):
     (tmp_path / "run").mkdir()
-    records = [{"kind": "train", "step": step, "loss": 3.0 / step, "time": step, "tokens": 9 * step} for step in (1, 2)]
+    records = [{"kind": "train", "step": step, "loss": 3.0 / step, "time": step, "count": 9 * step} for step in (1, 2)]
     (tmp_path / "run" / "metrics.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records))
     for words in (["two dogs", "--figure", "tree"], ["--figure", "architecture"], ["--figure", "curves", "--runs"]):
         words = [*words, str(tmp_path / "run")] if words[-1] == "--runs" else words

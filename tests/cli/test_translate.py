@@ -182,7 +182,7 @@ def test_both_engines_say_the_same(capsys: pytest.CaptureFixture[str], tmp_path:
     assert scores[0] == pytest.approx(scores[1], abs=2e-4)
 
 
-@pytest.mark.parametrize("verb", ["translate", "evaluate", "score", "distill", "diagnose"])
+@pytest.mark.parametrize("verb", ["translate", "score", "distill", "diagnose"])
 def test_a_model_that_does_not_translate_is_sent_to_its_verb(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, text_file: Path, verb: str
 ):
@@ -191,7 +191,6 @@ def test_a_model_that_does_not_translate_is_sent_to_its_verb(
     assert main(["import", str(tmp_path / "published"), model]) == 0
     arguments = {
         "translate": ["hello", "--model", model],
-        "evaluate": ["--model", model, "--source", text, "--reference", text],
         "score": ["--model", model, "--source", text, "--target", text],
         "distill": [model, "sample", "--out", str(tmp_path / "run")],
         "diagnose": [model, "--source", text, "--reference", text],

@@ -2,10 +2,10 @@
 
 from types import SimpleNamespace
 
-from clearformer.inference.network import Network
 from torch import nn
 
 from clearformer.folder.bundle import Bundle
+from clearformer.inference.plain_network import Network
 from clearformer.inference.predictor import describe, size
 from clearformer.model.build import build
 from clearformer.model.families import transformer

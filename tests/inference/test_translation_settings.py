@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from clearformer.inference.translation_settings import DecodingConfig, nothing, share_out, usual_search
+from clearformer.run.recipe import find_recipe, read_recipe
 
 SHORT = DecodingConfig(beam=2, max_ratio=0.5, max_extra=4)
 
@@ -15,12 +16,12 @@ SHORT = DecodingConfig(beam=2, max_ratio=0.5, max_extra=4)
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"batch": 0}, r"decoding\.batch must be at least 1, not 0"),
-        ({"batch_tokens": 0}, r"decoding\.batch_tokens must be at least 1, not 0"),
-        ({"beam": 0}, r"decoding\.beam must be at least 1, not 0"),
-        ({"nbest": 3}, r"decoding\.nbest is 3, but a beam of 2"),
-        ({"penalty": "paper"}, r"decoding\.penalty is 'paper'; choose average or gnmt"),
-        ({"alpha": float("nan")}, r"decoding\.alpha must be a number, not nan"),
+        ({"batch": 0}, r"^batch must be at least 1, not 0"),
+        ({"batch_tokens": 0}, r"^batch_tokens must be at least 1, not 0"),
+        ({"beam": 0}, r"^beam must be at least 1, not 0"),
+        ({"nbest": 3}, r"^nbest is 3, but a beam of 2"),
+        ({"penalty": "paper"}, r"^penalty is 'paper'; choose average or gnmt"),
+        ({"alpha": float("nan")}, r"^alpha must be a number, not nan"),
         ({"max_ratio": 0.0, "max_extra": 0}, "leave no room for a word"),
     ],
 )
@@ -96,3 +97,12 @@ def test_settings_cost_no_tensors():
     code = f"import sys, {modules}; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [("use.beam=0", "use.beam must be at least 1, not 0"), ("use.nbest=9", "use.nbest is 9, but a beam of")],
+)
+def test_a_recipe_is_told_the_section_that_the_setting_stands_in(change, named):
+    with pytest.raises(ValueError, match=f": {named}"):
+        read_recipe(find_recipe("sample"), [change])

@@ -1,6 +1,8 @@
 """Which words fit at a gap: the published library's answers, at the right place, in any company."""
 
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -8,7 +10,7 @@ import transformers as hf
 
 from clearformer.inference.text_readers import Classifier
 from clearformer.inference.word_filler import WordFiller
-from clearformer.interop.importer import read_hugging_face
+from clearformer.interop.importer import read_checkpoint, read_hugging_face
 from clearformer.model.build import build
 from clearformer.model.config import HeadConfig
 from clearformer.text.unusable import UnusableTextError
@@ -98,3 +100,15 @@ def test_a_filler_is_no_classifier(tmp_path, filler):
     bert_folder(tmp_path, HeadConfig(kind="class", labels=2, pooler=True), "BertForSequenceClassification")
     with pytest.raises(ValueError, match="classifies texts, not one that"):
         WordFiller(read_hugging_face(tmp_path).bundle)
+
+
+@pytest.mark.corpora
+def test_a_trained_model_knows_the_atom_that_a_reaction_carries_over():
+    """Published weights and a reaction from their golden.json: the sulphur of the product comes from the reactant."""
+    folder = Path(os.environ["CLEARFORMER_DATA"]) / "pretrained" / "albert-rxn"
+    pattern = r"\[[^\]]+\]|Br|Cl|>>|%[0-9]{2}|."
+    filler = WordFiller(read_checkpoint(folder, split=pattern).bundle)
+    reaction = "CC(C)S.CN(C)C=O.Fc1cccnc1F.O=C([O-])[O-].[K+].[K+]>>CC(C)[MASK]c1ncccc1F"
+    [[best, *_]] = filler.fill(reaction)
+    assert best.text == "S"
+    assert best.probability > 0.5

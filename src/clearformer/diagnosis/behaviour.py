@@ -157,7 +157,7 @@ def _wrong_length(seen: Behaviour) -> Symptom | None:
         name="too-short" if short else "too-long",
         says=f"the output is {'much shorter' if short else 'much longer'} than the references",
         remedy="Check the training pairs for cut or joined sentences (`clearformer doctor`: length_ratio); "
-        + ("raise decoding.alpha." if short else "train longer, or lower decoding.max_ratio."),
+        + ("raise use.alpha." if short else "train longer, or lower use.max_ratio."),
         evidence={"length_ratio": round(seen.length_ratio, 4)},
     )
 

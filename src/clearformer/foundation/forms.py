@@ -55,7 +55,7 @@ def describe_fields(options: type, *, only: Iterable[str] | None = None) -> list
 def check_bounds(options: Any, where: str = "") -> None:
     """Refuse a value outside its field's bounds or choices, or a number that is none: for a `__post_init__`.
 
-    where: the name of the table that the options stand in, such as "decoding".
+    where: the name of the table that the options stand in, such as "use".
     """
     prefix = f"{where}." if where else ""
     for told in describe_fields(type(options)):

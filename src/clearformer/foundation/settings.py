@@ -34,6 +34,8 @@ def parse(kind: type[C], values: Mapping[str, Any], where: str) -> C:
         reason = first["msg"].removeprefix("Value error, ")
         if reason.startswith(f"{key}."):  # our own checks name the setting in full
             key = ""
+        elif isinstance(first["input"], Mapping) and reason.partition(" ")[0] in first["input"]:  # or inside its table
+            key, reason = "", ".".join(part for part in (key, reason) if part)
         given = "" if first["type"] == "value_error" else f", not {first['input']!r}"
         raise ValueError(": ".join(part for part in (where, key, reason + given) if part)) from None
 

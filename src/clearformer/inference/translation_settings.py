@@ -74,13 +74,11 @@ class DecodingConfig:
     )
 
     def __post_init__(self) -> None:
-        check_bounds(self, "decoding")
+        check_bounds(self)
         if self.nbest > self.beam:
-            raise ValueError(f"decoding.nbest is {self.nbest}, but a beam of {self.beam} finds no more than that many")
+            raise ValueError(f"nbest is {self.nbest}, but a beam of {self.beam} finds no more than that many")
         if self.longest(1) < 1:
-            raise ValueError(
-                f"decoding.max_ratio {self.max_ratio} and max_extra {self.max_extra} leave no room for a word"
-            )
+            raise ValueError(f"max_ratio {self.max_ratio} and max_extra {self.max_extra} leave no room for a word")
 
     def longest(self, source_length: int) -> int:
         """The most tokens that a translation may have: a function of its own source alone."""

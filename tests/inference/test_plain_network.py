@@ -1,11 +1,11 @@
 """A network without a verb: tensors in, what it says out, without dropout and without gradients."""
 
 import torch
-from clearformer.inference.network import Network
 
 from clearformer import api
 from clearformer.folder import bundle
 from clearformer.folder.bundle import Bundle
+from clearformer.inference.plain_network import Network
 from clearformer.model.build import build
 from clearformer.model.config import DropoutConfig
 from clearformer.model.families import FAMILIES
