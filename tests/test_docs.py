@@ -18,6 +18,7 @@ from recipe_words import EXAMPLE  # noqa: E402
 
 from clearformer.foundation import settings  # noqa: E402
 from clearformer.run.recipe import find_recipe, parse_recipe, read_recipe  # noqa: E402
+from test_imports import FLOOR, MAY_IMPORT  # noqa: E402
 
 RECIPES = sorted(path.stem for path in (ROOT / "src" / "clearformer" / "recipes").glob("*.toml"))
 
@@ -111,12 +112,37 @@ def test_what_the_guide_types_is_understood():
             assert {word for word in words if word.startswith("--")} <= known, line
 
 
-def test_the_recipe_of_the_guide_is_one():
-    [text] = re.findall(r"^```toml\n(.*?)^```", GUIDES[0].read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    assert parse_recipe(tomllib.loads(text), "the guide").task == "text-classification"
-
-
 def _typed(page: Path) -> list[str]:
     """The lines of all blocks, without the remarks behind commands."""
     blocks = re.findall(r"^```\w+\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     return [line.partition("   #")[0].rstrip() for block in blocks for line in block.splitlines()]
+
+
+DESIGNS = (ROOT / "docs" / "design.md", ROOT / "docs" / "zh" / "design.md")
+PACKAGE = ROOT / "src" / "clearformer"
+
+
+@pytest.mark.parametrize("page", DESIGNS, ids=["en", "zh"])
+def test_the_design_names_files_that_exist(page):
+    """`cli/main.py` is below the package; a bare `translation.py` is a task, or a file of tasks/automatic."""
+    named = set(re.findall(r"`([a-z0-9_/]+\.py)`", page.read_text(encoding="utf-8")))
+    homes = (ROOT, PACKAGE, PACKAGE / "tasks", PACKAGE / "tasks" / "automatic")
+    assert [name for name in named if not any((home / name).is_file() for home in homes)] == []
+
+
+@pytest.mark.parametrize("page", DESIGNS, ids=["en", "zh"])
+def test_the_design_shows_every_room(page):
+    house = page.read_text(encoding="utf-8").split("```")[1]
+    rooms = [path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file()]
+    assert [room for room in rooms if not re.search(rf"\b{room}\b  ", house)] == []
+
+
+@pytest.mark.parametrize("page", DESIGNS, ids=["en", "zh"])
+def test_the_design_draws_the_arrows_that_are_allowed(page):
+    """The rows that name their targets one by one name exactly those of tests/test_imports.py, but for the floor."""
+    picture = page.read_text(encoding="utf-8").split("```")[3]
+    rows = re.findall(r"^(\w+) +-> ([a-z, ]+)$", picture, re.MULTILINE)
+    named = {part: set(targets.split(", ")) for part, targets in rows}
+    drawn = {part: targets for part, targets in named.items() if targets <= MAY_IMPORT.keys()}
+    assert len(drawn) >= 6
+    assert drawn == {part: MAY_IMPORT[part] - FLOOR for part in drawn}
