@@ -5,6 +5,7 @@ that should not be there.
 """
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -66,6 +67,21 @@ WITHOUT = {
     )
 }
 ONLY_IN = {"torch.distributed": "training/distributed.py"}
+
+# The parts that serve every task, and words that only one task uses. Whoever writes one there has put something of a
+# task where it does not belong.
+FOR_EVERY_TASK = ("run", "training", "folder", "foundation")
+WORDS_OF_TASKS = (
+    "translat", "classif", "tagging", "answer", "summar", "detect", "segment", "paint", "transcri", "caption",
+    "sentiment", "language",
+)  # fmt: skip
+WORDS_OF_TWO_SIDES = ("source", "target")  # which the runner itself must not know either
+OTHER_NAMES = {  # of other people's programs, which contain such a word
+    "ctranslate2": "the engine's name, also as a key of config.json",
+    "SummaryWriter": "TensorBoard's class",
+}
+MOST_IMPORTS = 15  # of our own modules, by the file that puts a run together
+MOST_LINES = {"tasks/picture_classes.py": 220, "tasks/language_model.py": 220}  # a new use is about 200 lines
 
 # A file without a test of the same name needs a reason.
 NO_TWIN: dict[str, str] = {
@@ -245,6 +261,58 @@ def test_every_name_of_the_doorway_leads_somewhere():
         assert getattr(clearformer, name) is not None
     with pytest.raises(AttributeError, match="has no 'Transfomer'; it has"):
         _ = clearformer.Transfomer
+
+
+def words_of_tasks(text: str, words: tuple[str, ...]) -> list[tuple[int, str]]:
+    """Where a source has a word of a task, in code, strings and comments alike: line and text."""
+    wanted = re.compile("|".join(words), re.IGNORECASE)
+    allowed = re.compile("|".join(OTHER_NAMES))
+    return [
+        (number, line.strip())
+        for number, line in enumerate(text.splitlines(), start=1)
+        if wanted.search(allowed.sub("", line))
+    ]
+
+
+def test_what_serves_every_task_has_no_word_of_any():
+    found = [
+        f"{file}:{number}: {line}"
+        for file, text in source_files().items()
+        if part_of(file) in FOR_EVERY_TASK
+        for number, line in words_of_tasks(text, WORDS_OF_TASKS)
+    ]
+    assert not found, "words of one task where all are served:\n  " + "\n  ".join(found)
+
+
+def test_the_runner_knows_no_sides():
+    text = source_files()["run/train.py"]
+    assert words_of_tasks(text, WORDS_OF_TASKS + WORDS_OF_TWO_SIDES) == []
+
+
+def test_a_word_of_a_task_is_found():
+    assert words_of_tasks("x = 1\n# for translators\n", WORDS_OF_TASKS) == [(2, "# for translators")]
+    assert words_of_tasks("ctranslate2 = 1\n", WORDS_OF_TASKS) == []
+    assert words_of_tasks("ctranslate2 translates\n", WORDS_OF_TASKS)
+
+
+def test_the_runner_leans_on_few_modules(imports):
+    """`from package import module` names a module; a name inside one counts as that module."""
+    modules = {file.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for file in source_files()}
+    named = {arrow.module.removeprefix("clearformer.") for arrow in imports if arrow.file == "run/train.py"}
+    ours = {name if name in modules else name.rpartition(".")[0] for name in named} & modules
+    assert len(ours) <= MOST_IMPORTS, f"run/train.py imports {len(ours)} of our modules: {', '.join(sorted(ours))}"
+    assert "tasks.translation" not in ours
+    assert not [name for name in ours if name.startswith("tasks.") and name != "tasks.task"]
+
+
+def test_the_root_of_the_package_holds_the_doors_only():
+    assert {file for file in source_files() if "/" not in file} == {"__init__.py", "__main__.py", "api.py"}
+
+
+@pytest.mark.parametrize(("file", "most"), MOST_LINES.items())
+def test_a_use_is_a_short_file(file, most):
+    lines = len(source_files()[file].splitlines())
+    assert lines <= most, f"{file} has {lines} lines; if a use needs so many, the protocol is wrong"
 
 
 def test_every_file_says_what_it_is_for():

@@ -36,7 +36,7 @@ def resident_bytes() -> int | None:
 def keep_freed_memory() -> bool:
     """Keep memory that was freed for the next step, instead of returning it to the system and asking for it again.
 
-    A training step, or a batch that is translated, frees and takes hundreds of megabytes. glibc returns large pieces to
+    A training step, or a batch that is decoded, frees and takes hundreds of megabytes. glibc returns large pieces to
     the system at once, which then hands out fresh pages and clears them first: a third of a small model's step. Where
     there is no glibc nothing is done. Returns whether there was one.
     """
@@ -48,5 +48,5 @@ def keep_freed_memory() -> bool:
         return False
     # One arena: those of other threads are made of small heaps, and what does not fit into one comes from the system.
     wishes = ((MMAP_THRESHOLD, LARGEST), (TRIM_THRESHOLD, IDLE), (ARENA_MAX, 1))
-    answers = [mallopt(setting, value) for setting, value in wishes]
-    return all(answers)
+    granted = [mallopt(setting, value) for setting, value in wishes]
+    return all(granted)

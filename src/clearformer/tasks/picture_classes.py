@@ -66,46 +66,54 @@ class HeldPictures:
 def prepare(data: PictureData, workspace: Workspace) -> Prepared[Example]:
     """Read the pictures into shards of bytes, hold some out, and measure their mean and deviation."""
     folder = folder_of(data, workspace.base)
-    train = list(_read(folder, data.train, data.train_labels))
-    if not train:
-        raise ValueError(f"{folder / data.train} holds no pictures: give a folder with one subfolder per class")
+    train, dev = _parts(folder, data)
     labels = pictures.label_order([one.label for one in train])
-    size = data.size or min(train[0].pixels.shape[:2])
-    channels = data.channels or train[0].pixels.shape[2]
-    dev = list(_read(folder, data.dev, data.dev_labels)) if data.dev else []
-    if not dev:
-        order = np.random.default_rng(1).permutation(len(train))
-        held = set(order[: min(data.hold_out, len(train) // 5)].tolist())
-        dev = [one for place, one in enumerate(train) if place in held]
-        train = [one for place, one in enumerate(train) if place not in held]
     if unknown := sorted({one.label for one in dev} - set(labels)):
         raise ValueError(f"{folder / data.dev} has the class {unknown[0]!r}, which no training picture has")
-    made_from = {
-        "files": _files(folder, data),
-        "size": size,
-        "channels": channels,
-        "labels": list(labels),
-        "hold_out": None if data.dev else data.hold_out,
-    }
-    shards = shards_for(
-        workspace.folder / "shards",
-        columns=COLUMNS,
-        made_from=made_from,
-        fill=lambda writer: _fill(writer, train, labels, size, channels, workspace),
-        same=workspace.resume,
-    )
+    size = data.size or min(train[0].pixels.shape[:2])
+    channels = data.channels or train[0].pixels.shape[2]
+
+    def rows(some: Sequence[LabelledPicture]) -> list[Example]:
+        fitted = (pictures.fit_square(one.pixels, size, channels).reshape(-1) for one in some)
+        return [(pixels, np.array([labels.index(one.label)])) for pixels, one in zip(fitted, some, strict=True)]
+
+    def fill(writer: ShardWriter) -> dict[str, Any]:
+        for start in range(0, len(train), CHUNK):
+            pixels, numbers = zip(*rows(train[start : start + CHUNK]), strict=True)
+            writer.add(pixels=_column(pixels), label=_column(numbers))
+            workspace.on_progress(min(start + CHUNK, len(train)), len(train))
+        return {"kept": len(train)}
+
+    made_from = {"files": _files(folder, data), "size": size, "channels": channels, "labels": list(labels)}
+    made_from["hold_out"] = None if data.dev else data.hold_out
+    made = workspace.folder / "shards"
+    shards = shards_for(made, columns=COLUMNS, made_from=made_from, fill=fill, same=workspace.resume)
     mean, deviation = pictures.channel_statistics(pixels.reshape(-1, channels) for pixels, _ in shards)
-    facts = PictureFacts(size=size, channels=channels, mean=mean, deviation=deviation)
-    fitted = [pictures.fit_square(one.pixels, size, channels) for one in dev]
+    held = rows(dev)
     return Prepared(
         train=shards,  # type: ignore[arg-type]  # two columns
         lengths=[np.ones(len(shards), dtype=np.int64)],
-        dev=[
-            (pixels.reshape(-1), np.array([labels.index(one.label)])) for pixels, one in zip(fitted, dev, strict=True)
-        ],
-        held=HeldPictures(pixels=fitted, labels=[one.label for one in dev]),
-        preprocessing=Preprocessing(labels=labels, picture=facts),
+        dev=held,
+        held=HeldPictures(
+            pixels=[pixels.reshape(size, size, channels) for pixels, _ in held], labels=[one.label for one in dev]
+        ),
+        preprocessing=Preprocessing(
+            labels=labels, picture=PictureFacts(size=size, channels=channels, mean=mean, deviation=deviation)
+        ),
     )
+
+
+def _parts(folder: Path, data: PictureData) -> tuple[list[LabelledPicture], list[LabelledPicture]]:
+    """What is learned from and what is held out."""
+    train = list(_read(folder, data.train, data.train_labels))
+    if not train:
+        raise ValueError(f"{folder / data.train} holds no pictures: give a folder with one subfolder per class")
+    if data.dev:
+        return train, list(_read(folder, data.dev, data.dev_labels))
+    order = np.random.default_rng(1).permutation(len(train))
+    held = set(order[: min(data.hold_out, len(train) // 5)].tolist())
+    parts = ([one for place, one in enumerate(train) if (place in held) is out] for out in (False, True))
+    return next(parts), next(parts)
 
 
 def _read(folder: Path, name: str, labels: str) -> Iterator[LabelledPicture]:
@@ -120,25 +128,8 @@ def _files(folder: Path, data: PictureData) -> list[dict[str, Any]]:
     return [{"name": str(path.relative_to(folder)), "sha256": scan(path).sha256} for path in inside]
 
 
-def _fill(
-    writer: ShardWriter,
-    train: Sequence[LabelledPicture],
-    labels: Sequence[str],
-    size: int,
-    channels: int,
-    workspace: Workspace,
-) -> dict[str, Any]:
-    for start in range(0, len(train), CHUNK):
-        chunk = train[start : start + CHUNK]
-        pixels = np.stack([pictures.fit_square(one.pixels, size, channels) for one in chunk])
-        numbers = np.array([labels.index(one.label) for one in chunk])
-        each = size * size * channels
-        writer.add(
-            pixels=Column(pixels.reshape(-1), np.full(len(chunk), each)),
-            label=Column(numbers, np.ones(len(chunk), int)),
-        )
-        workspace.on_progress(min(start + CHUNK, len(train)), len(train))
-    return {"kept": len(train)}
+def _column(rows: Sequence[NDArray[Any]]) -> Column:
+    return Column(np.concatenate(rows), np.array([len(row) for row in rows]))
 
 
 def sizes(preprocessing: Preprocessing) -> dict[str, Any]:
