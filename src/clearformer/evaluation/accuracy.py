@@ -27,7 +27,8 @@ def wilson(right: int, count: int) -> tuple[float, float]:
     share, weight = right / count, Z * Z / count
     middle = (share + weight / 2) / (1 + weight)
     spread = Z * math.sqrt(share * (1 - share) / count + weight / (4 * count)) / (1 + weight)
-    return max(0.0, middle - spread), min(1.0, middle + spread)
+    low, high = max(0.0, middle - spread), min(1.0, middle + spread)
+    return min(low, share), max(high, share)  # rounding must not put a share of one outside
 
 
 def confusion(found: Sequence[str], wanted: Sequence[str], labels: Sequence[str]) -> list[list[int]]:

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from clearformer.data.class_split import hold_out_by_class
 from clearformer.data.readers.pictures import PictureError, class_folders, picture_files, read_picture
-from clearformer.foundation.storage import sha256
+from clearformer.foundation import storage
 from clearformer.tasks.task import Automatic, Choice, Chosen
 
 FEW = 10  # pictures of a class, below which nothing much is learned of it
@@ -62,7 +63,7 @@ def examine(files: Sequence[Path]) -> PictureReport:
             except PictureError as error:
                 findings.append((str(path), str(error).removeprefix(f"{path} "), True))
                 continue
-            mark = sha256(path)
+            mark = storage.sha256(path)
             if mark in seen:
                 other, label = seen[mark]
                 doubt = " in another class" if label != part.name else ""
@@ -138,18 +139,26 @@ def example(run: Path) -> str:
 
 
 def _split(pictures: dict[str, list[Path]], folder: Path) -> dict[str, int]:
-    """Link the pictures into train, dev and test, a tenth of each class in each of the latter."""
+    """Link the pictures into train, dev and test, a tenth of each class in each of the latter.
+
+    The same picture under two names stays in one part, or the test would measure memory.
+    """
+    storage.discard(folder)  # of a start that went wrong, perhaps with other pictures
+    files = [path for part in pictures.values() for path in part]
+    keys, labels = [storage.sha256(path) for path in files], [path.parent.name for path in files]
+    tested = hold_out_by_class(keys, labels, share=1 / HELD_OUT_SHARE)
+    rest = [number for number, out in enumerate(tested) if not out]
+    looked_at = hold_out_by_class(
+        [keys[number] for number in rest], [labels[number] for number in rest], share=1 / (HELD_OUT_SHARE - 1)
+    )
+    part_of = {number: "dev" if out else "train" for number, out in zip(rest, looked_at, strict=True)}
     counts: Counter[str] = Counter()
-    for label, files in pictures.items():
-        order = np.random.default_rng(1).permutation(len(files))
-        held = max(1, len(files) // HELD_OUT_SHARE)
-        for place, number in enumerate(order):
-            part = "dev" if place < held else "test" if place < 2 * held else "train"
-            link = folder / part / label / files[number].name
-            link.parent.mkdir(parents=True, exist_ok=True)
-            link.unlink(missing_ok=True)
-            link.symlink_to(files[number].resolve())
-            counts[part] += 1
+    for number, path in enumerate(files):
+        part = part_of.get(number, "test")
+        link = folder / part / labels[number] / path.name
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(path.resolve())
+        counts[part] += 1
     return dict(counts)
 
 

@@ -1,0 +1,187 @@
+"""Language models: windows that cover the text, offsets by the seed, likelihood that counts every token once."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from clearformer.evaluation.likelihood import summarise
+from clearformer.inference.text_generator import TextGenerator
+from clearformer.run.recipe import read_recipe
+from clearformer.tasks import language_model
+from clearformer.tasks.language_model import NextToken, RunningText, Windows, encode
+from clearformer.tasks.task import Judging, Scoring, Workspace
+from clearformer.training.distributed import Ranks
+from flows.tiny_tasks import prose, write_prose
+from run.assembled import assemble
+
+
+@pytest.fixture
+def recipe(tmp_path):
+    return read_recipe(write_prose(tmp_path))
+
+
+@pytest.fixture
+def made(recipe, tmp_path):
+    return assemble(recipe, tmp_path)
+
+
+def cuts(windows, context, seeds):
+    """Every stretch that training would see: (first token, length)."""
+    data = RunningText(context=context)
+
+    class Side:
+        pad_id = 0
+
+    class Read:
+        sides = (Side,)
+
+    collate = language_model.collate(data, Read)
+    for seed in seeds:
+        batch = collate([windows[index] for index in range(len(windows))], (seed,))
+        for row, keep in zip(batch.inputs, batch.keep, strict=True):
+            yield int(row[0]), int(keep.sum())
+
+
+@pytest.mark.parametrize("tokens", [2, 7, 16, 17, 18, 33, 64, 100])
+def test_windows_cover_the_stream(tokens):
+    """Every token is an input of some cut, and every token but the first is predicted by one."""
+    context = 16
+    windows = Windows(np.arange(tokens), context)
+    seen, wanted = set(), set()
+    for first, length in cuts(windows, context, range(200)):
+        assert length == min(context, tokens - 1)
+        seen |= set(range(first, first + length))
+        wanted |= set(range(first + 1, first + length + 1))
+    assert wanted == set(range(1, tokens))
+    assert seen == set(range(tokens - 1))
+    assert len(windows) == max(1, (tokens - 1) // context)  # an epoch reads about as many tokens as there are
+
+
+def test_offsets_vary_with_the_seed_and_with_nothing_else(made, recipe):
+    collate = language_model.collate(recipe.data, made.prepared.preprocessing)
+    rows = [made.prepared.train[index] for index in range(10)]
+    one, same, other = (collate(rows, seed).inputs for seed in ((1, 5, 0), (1, 5, 0), (1, 6, 0)))
+    assert torch.equal(one, same)
+    assert not torch.equal(one, other)
+    batch = collate(rows, (3,))
+    assert torch.equal(batch.inputs[:, 1:], batch.targets[:, :-1])
+
+
+def test_development_blocks_predict_every_token_once_and_as_they_stand(made):
+    dev, tokenizer = made.prepared.dev, made.made.tokenizer
+    ids = encode(tokenizer, made.prepared.held)
+    assert [*dev[0][:1], *(token for block in dev for token in block[1:])] == ids
+    assert max(map(len, dev)) == 17
+
+
+def test_what_is_held_out_is_the_end_and_never_in_training(recipe, tmp_path):
+    (tmp_path / "prose.txt").write_text("".join(f"{chr(0x4E00 + n)}\n" for n in range(400)), encoding="utf-8")
+    recipe = replace(recipe, data=replace(recipe.data, vocabulary=replace(recipe.data.vocabulary, vocab_size=1000)))
+    prepared = language_model.prepare(recipe.data, Workspace(folder=tmp_path / "out", base=tmp_path))
+    tokenizer = prepared.preprocessing.sides[0]
+    read = tokenizer.decode([int(token) for token in prepared.train.stream])
+    assert not set(read) & set(prepared.held) - {"\n"}
+    assert len(prepared.held) == 80
+    assert prepared.held[0] == chr(0x4E00 + 360)
+    for character in set(prepared.held) - {"\n"}:  # nor did the vocabulary learn it
+        assert character not in tokenizer._engine.get_vocab()
+
+
+def test_a_development_file_is_held_out_whole(recipe, tmp_path):
+    (tmp_path / "dev.txt").write_text("the end\n")
+    prepared = language_model.prepare(
+        replace(recipe.data, dev="dev.txt"), Workspace(folder=tmp_path / "out", base=tmp_path)
+    )
+    assert prepared.held == "the end\n"
+    assert len(prepared.train.stream) == len((tmp_path / "prose.txt").read_text())
+
+
+@pytest.mark.parametrize(("train", "dev"), [("", "text\n"), ("text\n", "\n"), ("a\n", None)])
+def test_too_little_text_is_refused(train, dev, recipe, tmp_path):
+    (tmp_path / "prose.txt").write_text(train)
+    if dev is not None:
+        (tmp_path / "dev.txt").write_text(dev)
+    data = replace(recipe.data, dev="" if dev is None else "dev.txt")
+    with pytest.raises(ValueError, match=r"prose\.txt.*: there is too little text to learn from"):
+        language_model.prepare(data, Workspace(folder=tmp_path / "out", base=tmp_path))
+
+
+@pytest.mark.parametrize("stride", [1, 3, 8, 16])
+def test_likelihood_counts_every_token_once_whatever_the_stride(made, stride):
+    generator = TextGenerator(made.made)
+    ids = encode(generator.tokenizer, prose(3))
+    assert 16 < len(ids) < 200
+    found = generator.likelihood(ids, stride=stride)
+    assert sum(map(len, found.blocks)) == len(ids) - 1
+    assert (found.context, found.stride) == (16, stride)
+    with torch.inference_mode():
+        for place, score in zip((20, 30, 40), np.concatenate(found.blocks)[[19, 29, 39]], strict=True):
+            # token `place` is predicted from between context - stride + 1 and context tokens before it
+            expected = [
+                -float(generator.model(torch.tensor([ids[place - past : place]])).log_softmax(-1)[0, -1, ids[place]])
+                for past in range(16 - stride + 1, 17)
+            ]
+            assert any(math.isclose(score, one, abs_tol=1e-4) for one in expected)
+
+
+@pytest.mark.parametrize("stride", [1, 5, 16])
+def test_a_text_that_fits_is_read_in_one_pass(made, stride):
+    generator = TextGenerator(made.made)
+    ids = encode(generator.tokenizer, "the red dog sees\n")[:17]
+    found = generator.likelihood(ids, stride=stride)
+    with torch.inference_mode():
+        logits = generator.model(torch.tensor([ids[:-1]])).log_softmax(-1)[0]
+    whole = -logits.gather(-1, torch.tensor(ids[1:])[:, None]).sum()
+    assert sum(map(sum, found.blocks)) == pytest.approx(float(whole), rel=1e-5)
+    assert len(found.blocks) == 1
+
+
+@pytest.mark.parametrize("stride", [0, -1, 17])
+def test_a_stride_that_would_leave_tokens_out_is_refused(made, stride):
+    with pytest.raises(
+        ValueError, match=f"a stride must be at least 1 and no more than the context of 16, not {stride}"
+    ):
+        TextGenerator(made.made).likelihood([1, 2, 3], stride=stride)
+
+
+def test_the_loss_is_the_plain_cross_entropy_of_the_next_token(made):
+    batch = made.parts().batch_at(0)
+    model = made.made.model.eval()
+    with torch.no_grad():
+        found = language_model.loss(model, batch, NextToken())
+        logits = model(batch.inputs).log_softmax(-1)
+    expected = -logits.gather(-1, batch.targets[..., None])[..., 0][batch.keep].sum()
+    torch.testing.assert_close(found.total, expected)
+    assert found.count == int(batch.keep.sum())
+
+
+def test_a_thorough_score_says_nats_with_an_interval_and_how_it_was_measured(made):
+    generator, held = TextGenerator(made.made), made.prepared.held
+    judging = Judging(options=None, scoring=Scoring(), ranks=Ranks(), thorough=True)
+    scores = language_model.score(generator, held, judging)
+    assert scores["nats_low"] <= scores["nats"] <= scores["nats_high"]
+    assert scores["perplexity"] == pytest.approx(math.exp(scores["nats"]))
+    assert scores["tokens"] == len(encode(generator.tokenizer, held)) - 1
+    assert scores["signature"] == "context 16, stride 8, per token, whole text"
+    assert scores == summarise(generator.likelihood(encode(generator.tokenizer, held)), text=held)
+
+
+def test_a_look_during_training_shows_a_sample_of_the_development_text(made, recipe):
+    judging = Judging(options=recipe.use, scoring=Scoring(), ranks=Ranks())
+    scores = language_model.score(TextGenerator(made.made), made.prepared.held, judging)
+    assert list(scores) == ["sample_0"]
+    assert scores["sample_0"].startswith(made.prepared.held[:5])
+    assert scores == language_model.score(TextGenerator(made.made), made.prepared.held, judging)
+
+
+@pytest.mark.parametrize(("values", "message"), [({"hold_out": 0.0}, "hold_out"), ({"context": 1}, "context")])
+def test_settings_are_checked(values, message):
+    with pytest.raises(ValueError, match=rf"data\.{message}"):
+        RunningText(**values)
+
+
+def test_the_folder_remembers_what_the_model_saw_at_a_time(recipe):
+    assert language_model.facts(recipe) == {"data": "prose.txt", "context": 16}
