@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import recipe_reference  # noqa: E402 - tools/ is no package
 from recipe_words import EXAMPLE  # noqa: E402
 
+from clearformer.cli.main import VERBS  # noqa: E402
 from clearformer.foundation import settings  # noqa: E402
 from clearformer.run.recipe import find_recipe, parse_recipe, read_recipe  # noqa: E402
 from test_imports import FLOOR, MAY_IMPORT  # noqa: E402
@@ -101,20 +103,34 @@ def test_both_guides_type_the_same():
     assert english == chinese
 
 
-def test_what_the_guide_types_is_understood():
-    """Every verb exists and knows the options that the guide gives it."""
-    for line in _typed(GUIDES[0]):
-        if line.startswith("$ clearformer "):
-            verb, *words = shlex.split(line.removeprefix("$ clearformer "))
-            parser = argparse.ArgumentParser()
-            importlib.import_module(f"clearformer.cli.{verb}{'_' if verb == 'import' else ''}").add_arguments(parser)
-            known = {flag for action in parser._actions for flag in action.option_strings}
-            assert {word for word in words if word.startswith("--")} <= known, line
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_the_pages_type_is_understood(page):
+    """Every verb exists and knows the options that a page gives it; the changes to a recipe that ships fit it."""
+    for verb, words in _commands(page):
+        parser = argparse.ArgumentParser()
+        importlib.import_module(f"clearformer.cli.{verb}{'_' if verb == 'import' else ''}").add_arguments(parser)
+        known = {flag for action in parser._actions for flag in action.option_strings}
+        assert {word for word in words if word.startswith("--")} <= known | {"--help"}, words
+        shipped = [word for word in words if word in RECIPES]
+        if verb in ("train", "distill") and shipped:
+            read_recipe(find_recipe(shipped[0]), [word for word in words if re.match(r"[a-z_.]+=", word)])
+
+
+def _commands(page: Path) -> Iterator[tuple[str, list[str]]]:
+    """What the lines of blocks type. A verb with a colon behind it begins an error that is quoted."""
+    for line in _typed(page):
+        if found := re.match(r"(?:\$ )?clearformer (\w+)(?!:)\b(.*)", line):
+            verb, rest = found.groups()
+            if verb in VERBS:
+                yield verb, shlex.split(rest.partition("  #")[0])
 
 
 def _typed(page: Path) -> list[str]:
     """The lines of all blocks, without the remarks behind commands."""
-    blocks = re.findall(r"^```\w+\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```\w*\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     return [line.partition("   #")[0].rstrip() for block in blocks for line in block.splitlines()]
 
 
