@@ -1,7 +1,7 @@
 """Tags that mark entities: `B-PER` begins one, `I-PER` goes on with it, `O` stands outside.
 
-Other notations say the same: in IOBES and BMES an entity also shows where it ends (`E-`) and that it is one word (`S-`),
-and BMES writes `M-` where others write `I-`.
+Other notations say the same: IOBES and BMES also show where an entity ends (`E-`) and that it is one word (`S-`), and
+BMES writes `M-` where others write `I-`.
 """
 
 from collections.abc import Iterator, Sequence

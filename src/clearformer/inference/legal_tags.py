@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from clearformer.data.entity_tags import Span, may_follow, spans
+from clearformer.data.entity_tags import Span, continues, may_follow, spans
 
 Scores = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ class LegalTags:
         return path[::-1]
 
     def entities(self, scores: Scores, path: Sequence[int]) -> list[tuple[Span, float]]:
-        """The entities of a sequence, each with the share that the legal sequences with just this entity have of all."""
+        """The entities of a sequence, each with the probability, among all legal sequences, of those that have it."""
         before, after = self._sums(scores)
         total = _log_sum(before[-1] + after[-1]) if len(scores) else 0.0
         found = []
@@ -54,7 +54,7 @@ class LegalTags:
         """The sum over what may come after an entity's last word without going on with the entity."""
         if last + 1 == len(scores):
             return float(self._last[tag])
-        new = np.array([len(list(spans([self.labels[tag], label]))) != 1 or label == "O" for label in self.labels])
+        new = np.array([not continues(self.labels[tag], label) for label in self.labels])
         return _log_sum(np.where(new, self._steps[tag] + scores[last + 1] + after[last + 1], -np.inf))
 
     def _sums(self, scores: Scores) -> tuple[Scores, Scores]:

@@ -239,9 +239,9 @@ class Tagger(Reader):
             rows = [[*before, *sentences[number].ids[start : start + room], *after] for number, start in group]
             read = self.run(rows).float().log_softmax(-1).double().numpy()
             for (number, start), row in zip(group, read, strict=True):
-                first, end = np.array(sentences[number].first), min(start + room, len(sentences[number].ids))
-                around = np.minimum(first - start if start else end, end - 1 - first if end < len(sentences[number].ids) else end)
-                mine = (first >= start) & (first < end) & (around > seen[number])
+                first, size = np.array(sentences[number].first), len(sentences[number].ids)
+                around = _around(first, start, min(start + room, size), size)
+                mine = around > seen[number]
                 made[number][mine] = row[first[mine] - start + len(before)]
                 seen[number][mine] = around[mine]
         return made
@@ -317,6 +317,15 @@ class Embedder(Reader):
             real = keep[..., None].to(states.dtype)
             parts.append((states * real).sum(dim=1) / real.sum(dim=1))
         return torch.nn.functional.normalize(torch.cat(parts), dim=-1)
+
+
+def _around(places: NDArray[np.int64], start: int, end: int, size: int) -> NDArray[np.int64]:
+    """How many pieces a window shows on the poorer side of each place; the edges of the text itself take nothing away.
+    -1: the place is not in the window.
+    """
+    left = places - start if start else np.full_like(places, size)
+    right = end - 1 - places if end < size else np.full_like(places, size)
+    return np.where((places >= start) & (places < end), np.minimum(left, right), -1)
 
 
 def _inside_word(text: str, place: int) -> bool:
