@@ -1,6 +1,6 @@
 """Tags of entities: notations say the same, and what may follow what is what spans need."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 
@@ -40,7 +40,7 @@ def test_legal_orders_are_just_those_that_need_no_repair():
     assert labels == ("O", "B-LOC", "I-LOC", "B-PER", "I-PER")
     follow, first, last = may_follow(labels)
     for numbers in product(range(len(labels)), repeat=3):
-        legal = first[numbers[0]] and all(follow[pair] for pair in zip(numbers, numbers[1:], strict=False))
+        legal = first[numbers[0]] and all(follow[pair] for pair in pairwise(numbers))
         assert bool(legal and last[numbers[-1]]) == (to_bio([labels[number] for number in numbers])[1] == [])
 
 

@@ -1,6 +1,6 @@
 """The best legal tags and the probability of entities, against trying every sequence."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ BMES = ("O", "B-X", "M-X", "E-X", "S-X")
 def legal_sequences(labels, words):
     follow, first, last = may_follow(labels)
     for numbers in product(range(len(labels)), repeat=words):
-        steps = zip(numbers, numbers[1:], strict=False)
+        steps = pairwise(numbers)
         if first[numbers[0]] and last[numbers[-1]] and all(follow[pair] for pair in steps):
             yield numbers
 

@@ -1,4 +1,4 @@
-"""A tag for each word of a text, and so the names in it: an encoder with a head over tokens, judged by entities found."""
+"""A tag for each word of a text, and so the names in it: an encoder with a head over tokens, judged by entities."""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -47,6 +47,10 @@ class TaggedData(DataFiles):
     vocabulary: TokenizerConfig = field(default_factory=lambda: TokenizerConfig(kind="wordpiece"))
     max_length: int = 128  # tokens; a longer sentence is learned from in parts
     word_dropout: float = 0.0  # chance that a word is hidden in training, so that its neighbours have to tell
+
+    def __post_init__(self) -> None:
+        if self.max_length < 8:
+            raise ValueError(f"data.max_length is {self.max_length}; a sentence needs at least 8 tokens")
 
 
 @dataclass(frozen=True, kw_only=True)

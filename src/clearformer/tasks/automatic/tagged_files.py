@@ -78,11 +78,10 @@ def choose(files: Sequence[Path], out: Path) -> Chosen:
     )
     repaired = sum(len(row.repaired) for row in rows)
     mended = Choice(
-        what="repaired", value=f"{repaired:,} lines", reason="an I- that continued nothing begins an entity"
+        what="repaired", value=f"{repaired:,} lines", reason="an I- that continues nothing begins an entity"
     )
-    return Chosen(
-        recipe=recipe, choices=[held, types, *([mended] if repaired else []), *choices], report=report.to_text()
-    )
+    said = [held, types, *([mended] if repaired else []), *choices]
+    return Chosen(recipe=recipe, choices=said, report=report.to_text())
 
 
 def _split(rows: Sequence[TaggedSentence]) -> dict[str, list[TaggedSentence]]:
