@@ -19,7 +19,7 @@ from clearformer.tasks.word_tags import TagObjective
 from run.assembled import assemble
 
 NAMES = {"PER": ("Ada Lovelace", "Alan", "Grace Hopper"), "LOC": ("Paris", "New York", "Rome")}
-WORDS = ("saw", "in", "the", "met", "and", "to", "near", "with")
+WORDS = ("saw", "in", "the", "met", "and", "to", "near", "with", ",", "'s", ".")
 ZH_NAMES = {"PER": ("王小明", "李华"), "LOC": ("北京", "上海市")}
 ZH_WORDS = tuple("我在的人说去看了")
 

@@ -1,7 +1,5 @@
 """From a CoNLL file to a recipe: what it is taken for, what is held out, and what the doctor says."""
 
-import json
-
 import pytest
 
 from clearformer.data.readers.conll import ConllError, read_conll
@@ -64,17 +62,3 @@ def test_too_little_is_refused(tmp_path, text, told):
     (tmp_path / "few.conll").write_text(text)
     with pytest.raises(ConllError, match=told):
         choose([tmp_path / "few.conll"], tmp_path / "run")
-
-
-def test_the_doctor_counts_and_names(tmp_path):
-    path = tmp_path / "names.conll"
-    path.write_text("Rome\tB-LOC\n\nRome\tO\n\nRome\tI-PER\n\nthe\tO\n")
-    report = examine([path])
-    assert not report.fatal
-    assert (report.sentences, report.without, report.words, report.kinds) == (4, 2, 4, {"LOC": 1, "PER": 1})
-    text = report.to_text()
-    assert f"{path}:3: as on line 1, which has other tags" in text
-    assert f"{path}:5" in text
-    told = json.loads(report.to_json())
-    assert told["without_entities"] == 2
-    assert told["counts"]["a line that had to be repaired"] == 1

@@ -77,9 +77,7 @@ def choose(files: Sequence[Path], out: Path) -> Chosen:
         reason=f"{report.without:,} of {report.sentences:,} sentences have none",
     )
     repaired = sum(len(row.repaired) for row in rows)
-    mended = Choice(
-        what="repaired", value=f"{repaired:,} lines", reason="an I- that continues nothing begins an entity"
-    )
+    mended = Choice(what="repaired", value=f"{repaired:,} lines", reason="an I- that continues nothing begins a name")
     said = [held, types, *([mended] if repaired else []), *choices]
     return Chosen(recipe=recipe, choices=said, report=report.to_text())
 
