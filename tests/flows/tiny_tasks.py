@@ -137,6 +137,42 @@ attention = { heads = 2 }
     )
 
 
+def write_names(folder: Path) -> Path:
+    """Sentences with names of people and towns, a tag for each word, and an encoder that finds them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    generator = random.Random(1)
+    known = {"PER": ("Ada Lovelace", "Alan", "Grace Hopper"), "LOC": ("Paris", "New York", "Rome")}
+    words = ("saw", "in", "the", "met", "and", "to", "near", "with")
+    lines = []
+    for _ in range(90):
+        for kind in generator.choices(list(known), k=2):
+            lines += [f"{word}\tO" for word in generator.choices(words, k=generator.randint(1, 4))]
+            first, *rest = generator.choice(known[kind]).split()
+            lines += [f"{first}\tB-{kind}", *(f"{word}\tI-{kind}" for word in rest)]
+        lines.append("")
+    (folder / "names.conll").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return _write(
+        folder,
+        """task = "tagging"
+name = "names"
+[data]
+train = "names.conll"
+word_dropout = 0.1
+max_length = 24
+vocabulary = { kind = "wordpiece", vocab_size = 400 }
+[model]
+family = "bert"
+dim = 16
+hidden_dim = 32
+layers = 1
+max_len = 24
+attention = { heads = 2 }
+"""
+        + TRAINING
+        + "batch_tokens = 128\n",
+    )
+
+
 def _write(folder: Path, recipe: str) -> Path:
     path = folder / "recipe.toml"
     path.write_text(recipe, encoding="utf-8")
@@ -148,4 +184,5 @@ TINY: dict[str, Callable[[Path], Path]] = {
     "language-model": write_prose,
     "text-classification": write_reviews,
     "picture-classification": write_digits,
+    "tagging": write_names,
 }

@@ -23,7 +23,7 @@ def _name(name: str) -> str:
 
 
 def _number(name: str, value: float) -> str:
-    if name in SHARES:
+    if name.partition(":")[0] in SHARES:  # f1:person is the F1 of one type
         return f"{100 * value:.2f} %"
     return (
         f"{value:,.0f}"

@@ -16,6 +16,8 @@ from torch import Tensor
 
 from clearformer.data.token_pairs import TokenIds
 
+UNTAGGED = -100  # a piece that carries no tag; cross-entropy in torch passes over this number by itself
+
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
@@ -99,6 +101,15 @@ class LabelledBatch(Batch):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TaggedBatch(Batch):
+    """Sentences with a tag at the first piece of each word, and UNTAGGED at all other pieces, markers and padding."""
+
+    ids: Tensor  # B T
+    keep: Tensor  # B T
+    tags: Tensor  # B T
+
+
+@dataclass(frozen=True, kw_only=True)
 class PictureBatch(Batch):
     """Pictures with one class each."""
 
@@ -150,6 +161,13 @@ def collate_labelled(rows: Sequence[tuple[TokenIds, int]], *, pad: int) -> Label
     """Pad texts and put their classes beside them."""
     ids, keep = _pad([ids for ids, _ in rows], pad=pad)
     return LabelledBatch(ids=ids, keep=keep, labels=torch.tensor([label for _, label in rows], dtype=torch.long))
+
+
+def collate_tagged(rows: Sequence[tuple[TokenIds, TokenIds]], *, pad: int) -> TaggedBatch:
+    """Pad sentences and the tags of their pieces."""
+    ids, keep = _pad([ids for ids, _ in rows], pad=pad)
+    tags, _ = _pad([tags for _, tags in rows], pad=UNTAGGED)
+    return TaggedBatch(ids=ids, keep=keep, tags=tags)
 
 
 def _pad(

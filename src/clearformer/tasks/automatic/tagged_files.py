@@ -1,0 +1,182 @@
+"""From a CoNLL file to a tagger: every choice that a run needs, each with its reason."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from clearformer.data.class_split import hold_out_by_class
+from clearformer.data.entity_tags import bio_labels
+from clearformer.data.readers.conll import ConllError, TaggedSentence, read_conll
+from clearformer.model.cost import count_cost
+from clearformer.tasks.automatic.tag_doctor import TagReport, examine_tags
+from clearformer.tasks.model_section import model_config
+from clearformer.tasks.task import Automatic, Choice, Chosen
+
+ENDINGS = (".conll", ".bio", ".iob", ".iob2", ".bmes", ".iobes")
+FEWEST = 20  # sentences; below this there is nothing to learn from and nothing to hold out
+HELD_OUT = 0.1  # of the sentences, for development and for the test
+SINGLE = 0.9  # share of words of one character, from which on words are characters
+
+
+@dataclass(frozen=True, kw_only=True)
+class _CorpusSize:
+    """What suits files of up to so many words."""
+
+    up_to: float
+    vocab_size: int
+    layers: int
+    dim: int
+    dropout: float
+
+
+_SIZES = (
+    _CorpusSize(up_to=100_000, vocab_size=4_000, layers=2, dim=128, dropout=0.3),
+    _CorpusSize(up_to=math.inf, vocab_size=8_000, layers=3, dim=192, dropout=0.2),
+)
+
+
+def recognise(files: Sequence[Path]) -> str | None:
+    """One CoNLL file."""
+    if len(files) != 1 or not files[0].is_file():
+        return None
+    if not files[0].name.lower().removesuffix(".gz").endswith(ENDINGS):
+        return None
+    rows = list(islice(read_conll(files[0], illegal="repair"), 1000))
+    kinds = [label[2:] for label in bio_labels([tag[2:] for row in rows for tag in row.tags if tag != "O"])[1::2]]
+    return f"words with tags: {', '.join(kinds[:8]) or 'no entities'}" + (" and more" if len(kinds) > 8 else "")
+
+
+def examine(files: Sequence[Path]) -> TagReport:
+    """What is wrong with a CoNLL file."""
+    return examine_tags(files[0], list(read_conll(files[0], illegal="repair")))
+
+
+def choose(files: Sequence[Path], out: Path) -> Chosen:
+    """A recipe for a file; a tenth of its sentences is held out for development, and a tenth for the test."""
+    [path] = files
+    rows = list(read_conll(path, illegal="repair"))
+    if len(rows) < FEWEST:
+        raise ConllError(f"{path} has {len(rows)} sentences, but at least {FEWEST} are needed; add some")
+    report = examine_tags(path, rows)
+    if report.fatal:
+        raise ConllError(f"{path} has no entities, so there is nothing to learn; tag some")
+    parts = _split(rows)
+    _write(parts, out / "data")
+    recipe, choices = from_rows(parts["train"], name=run_name(files))
+    held = Choice(
+        what="held out",
+        value=f"{len(parts['dev']):,} sentences for development, {len(parts['test']):,} for the test",
+        reason="a tenth each, with and without entities as in the whole; no sentence is in two parts",
+    )
+    types = Choice(
+        what="entities",
+        value=", ".join(f"{kind} ({count:,})" for kind, count in list(report.kinds.items())[:10]),
+        reason=f"{report.without:,} of {report.sentences:,} sentences have none",
+    )
+    repaired = sum(len(row.repaired) for row in rows)
+    mended = Choice(what="repaired", value=f"{repaired:,} lines", reason="an I- that continues nothing begins a name")
+    said = [held, types, *([mended] if repaired else []), *choices]
+    return Chosen(recipe=recipe, choices=said, report=report.to_text())
+
+
+def _split(rows: Sequence[TaggedSentence]) -> dict[str, list[TaggedSentence]]:
+    def held(some: Sequence[TaggedSentence], share: float) -> list[bool]:
+        named = ["without" if set(row.tags) == {"O"} else "with" for row in some]
+        return hold_out_by_class([row.words for row in some], named, share=share)
+
+    out = held(rows, 2 * HELD_OUT)
+    aside = [row for row, is_out in zip(rows, out, strict=True) if is_out]
+    dev = held(aside, 0.5)
+    return {
+        "train": [row for row, is_out in zip(rows, out, strict=True) if not is_out],
+        "dev": [row for row, in_dev in zip(aside, dev, strict=True) if in_dev],
+        "test": [row for row, in_dev in zip(aside, dev, strict=True) if not in_dev],
+    }
+
+
+def _write(parts: dict[str, list[TaggedSentence]], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, rows in parts.items():
+        lines = (f"{word}\t{tag}\n" for row in rows for word, tag in [*zip(row.words, row.tags, strict=True), ("", "")])
+        text = "".join("\n" if line == "\t\n" else line for line in lines)
+        (folder / f"{name}.conll").write_text(text, encoding="utf-8", newline="\n")
+
+
+def from_rows(rows: Sequence[TaggedSentence], *, name: str) -> tuple[dict[str, Any], list[Choice]]:
+    """A recipe for these training sentences, and a reason for each choice."""
+    words = sum(len(row.words) for row in rows)
+    size = next(size for size in _SIZES if words <= size.up_to)
+    single = sum(len(word) == 1 for row in rows for word in row.words) > SINGLE * words
+    lengths = sorted(len(row.words) for row in rows)
+    usual = lengths[int(0.98 * (len(lengths) - 1))] * (1 if single else 2)
+    length = min(256, max(32, 8 * math.ceil((usual + 2) / 8)))
+    vocabulary = (
+        {"kind": "character", "vocab_size": max(5000, size.vocab_size), "min_frequency": 2}
+        if single
+        else {"kind": "wordpiece", "vocab_size": size.vocab_size}
+    )
+    tokens = words * (1.0 if single else 1.5)
+    batch = 2048 if tokens > 400_000 else 1024
+    passes = min(30.0, max(3.0, 15 * math.sqrt(60_000 / words)))
+    steps = max(200, math.ceil(tokens * passes / batch / 50) * 50)
+    often = max(25, steps // 10)
+    model = {
+        "family": "bert", "dim": size.dim, "hidden_dim": 2 * size.dim, "layers": size.layers, "max_len": length,
+        "attention": {"heads": size.dim // 32}, "norm": {"place": "pre"}, "head": {"dropout": 0.2},
+        "dropout": {"embedding": size.dropout, "residual": size.dropout},
+    }  # fmt: skip
+    recipe = {
+        "task": "tagging",
+        "name": name,
+        "data": {
+            "train": "data/train.conll", "dev": "data/dev.conll", "test": "data/test.conll", "illegal": "repair",
+            "words": "characters" if single else "spaced", "max_length": length,
+            "word_dropout": 0.1, "vocabulary": vocabulary,
+        },
+        "model": model,
+        "training": {
+            "steps": steps, "save_every": often, "validate_every": often, "log_every": min(50, often),
+            "batch_tokens": batch, "schedule": {"kind": "cosine", "peak": 2e-3, "warmup": 0.1},
+            "optimiser": {"kind": "adam", "clip": 1.0, "decay": 0.05},
+        },
+    }  # fmt: skip
+    labels = bio_labels([tag[2:] for row in rows for tag in row.tags if tag != "O"])
+    sizes = {"vocab_size": int(str(vocabulary["vocab_size"])), "head": {"kind": "tags", "labels": len(labels)}}
+    parameters = count_cost(model_config(model, sizes)).total
+    return recipe, [
+        Choice(
+            what="vocabulary",
+            value="characters" if single else f"{size.vocab_size:,} word pieces",
+            reason="a word is a character here" if single else f"{words:,} words show each piece often enough",
+        ),
+        Choice(what="length", value=f"{length} tokens", reason="98 of 100 sentences fit; longer ones in windows"),
+        Choice(
+            what="model",
+            value=f"{size.layers} layers, {size.dim} wide, {parameters / 1e6:.1f} M parameters, from scratch",
+            reason="as large as this much text can fill and an ordinary computer can train",
+        ),
+        Choice(
+            what="steps",
+            value=f"{steps:,}",
+            reason=f"about {passes:.0f} passes over the sentences; the best on the development part is kept",
+        ),
+    ]
+
+
+def run_name(files: Sequence[Path]) -> str:
+    """names.conll makes names."""
+    return files[0].name.partition(".")[0] or "tags"
+
+
+def example(run: Path) -> str:
+    """The shortest sentence of the test part that has an entity, as running text."""
+    rows = list(read_conll(run / "data" / "test.conll", illegal="repair"))
+    named = [row for row in rows if set(row.tags) != {"O"}] or rows
+    words = min((row.words for row in named), key=len)
+    return ("" if all(len(word) == 1 for word in words) else " ").join(words)
+
+
+AUTOMATIC = Automatic(recognise=recognise, choose=choose, examine=examine, name=run_name, example=example)
