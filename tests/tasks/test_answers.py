@@ -18,21 +18,20 @@ from clearformer.tasks import answers
 from clearformer.tasks.answers import QuestionData, SpanObjective
 from run.assembled import assemble
 
-NAMES = ("ann", "bob", "cy", "dee", "eve", "fay")
-NUMBERS = tuple(str(number) for number in range(10, 30))
+TREASURES = ("11", "27", "30", "dog", "fox", "new york", "old ham", "rome")
+FILLERS = ("the", "a", "is", "on", "and", "very")
+QUESTION = "what is hidden ?"
 
 
-def ask(draw, names=3, impossible=0.0, number=0):
-    """Which number follows a name? Each name of a text has one."""
-    told = draw.sample(NAMES, names)
-    words = [word for name in told for word in (name, draw.choice(NUMBERS))]
-    context = " ".join(words)
+def ask(draw, impossible=0.0, number=0):
+    """Which words are treasure? A text has one, or none."""
+    words = draw.choices(FILLERS, k=6)
     if draw.random() < impossible:
-        absent = draw.choice([name for name in NAMES if name not in told])
-        return AskedQuestion(f"q{number}", absent, context, ())
-    place = 2 * draw.randrange(names)
-    answer = GivenAnswer(words[place + 1], len(" ".join(words[: place + 1])) + 1)
-    return AskedQuestion(f"q{number}", words[place], context, (answer,))
+        return AskedQuestion(f"q{number}", QUESTION, " ".join(words), ())
+    place, treasure = draw.randrange(6), draw.choice(TREASURES)
+    before = "".join(f"{word} " for word in words[:place])
+    context = f"{before}{' '.join([treasure, *words[place:]])}"
+    return AskedQuestion(f"q{number}", QUESTION, context, (GivenAnswer(treasure, len(before)),))
 
 
 def write(path, count, seed=1, **how):
@@ -50,14 +49,14 @@ def write(path, count, seed=1, **how):
 def recipe(**changes):
     plain = {
         "task": "question-answering",
-        "data": {"train": "train.json", "max_length": 16, "vocabulary": {"kind": "wordpiece", "vocab_size": 200}},
+        "data": {"train": "train.json", "max_length": 20, "vocabulary": {"kind": "wordpiece", "vocab_size": 200}},
         "model": {
-            "family": "bert", "dim": 32, "hidden_dim": 64, "layers": 2, "max_len": 16, "attention": {"heads": 2},
-            "norm": {"place": "pre"}, "position": {"kind": "rotary"},
+            "family": "bert", "dim": 32, "hidden_dim": 64, "layers": 1, "max_len": 20, "attention": {"heads": 2},
+            "norm": {"place": "pre"},
         },
         "training": {
-            "steps": 300, "save_every": 300, "validate_every": 150, "log_every": 50, "batch_tokens": 800,
-            "schedule": {"kind": "cosine", "peak": 0.005, "warmup": 0.1},
+            "steps": 80, "save_every": 80, "validate_every": 80, "log_every": 40, "batch_tokens": 400,
+            "schedule": {"kind": "cosine", "peak": 0.01, "warmup": 0.1},
         },
     }  # fmt: skip
     for key, value in changes.items():
@@ -68,9 +67,9 @@ def recipe(**changes):
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
-    """A model that has learned which number follows a name, and that a name may be missing."""
+    """A model that has learned which words are treasure, and that a text may have none."""
     folder = tmp_path_factory.mktemp("numbers")
-    write(folder / "train.json", 1500, impossible=0.3)
+    write(folder / "train.json", 600, impossible=0.3)
     return train(recipe(), folder / "run", base=folder)
 
 
@@ -80,49 +79,50 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_which_number_follows_is_learned(trained, tmp_path):
+def test_what_is_hidden_is_learned(trained, tmp_path):
     scores = evaluate(trained, [write(tmp_path / "test.json", 200, seed=2, impossible=0.3)])
     assert scores["exact"] > 0.9
-    assert scores["exact_low"] < scores["exact"] <= scores["f1"] <= scores["f1_high"]
+    assert scores["exact_low"] <= scores["exact"] <= scores["f1"] <= scores["f1_high"]
     assert isinstance(cf.load(trained), Answerer)
 
 
 def test_where_every_question_has_an_answer_one_is_given(trained, tmp_path):
-    path = write(tmp_path / "test.json", 20, seed=3, names=2)
+    path = write(tmp_path / "test.json", 20, seed=3)
     asked = [(one.question, one.context) for one in read_questions(path)]
     found = cf.load(trained).answer_all(asked, no_answer=False)
     assert all(one.text for one in found)
 
 
-def test_an_answer_says_where_it_stands(trained):
-    context = "ann  17\n bob\t21  cy 12"
-    found = cf.load(trained).answer("bob", context)
-    assert found.text == "21" == context[found.start : found.end]
+@pytest.mark.parametrize("treasure", ["27", "new york"])
+def test_an_answer_says_where_it_stands(trained, treasure):
+    context = f"the  is\n very\ton  {treasure} and a"
+    found = cf.load(trained).answer(QUESTION, context)
+    assert found.text == treasure == context[found.start : found.end]
     assert 0.5 < found.probability <= 1
 
 
-@pytest.mark.parametrize("place", [0, 7, 19])
+@pytest.mark.parametrize("place", [0, 13, 29])
 def test_an_answer_is_found_anywhere_in_a_long_text(trained, place):
-    words = [f"ann {11 + number % 5}" for number in range(20)]
-    words[place] = "fay 27"
+    words = [f"{FILLERS[number % 5]} the" for number in range(30)]
+    words[place] = "old ham"
     context = " ".join(words)
-    found = cf.load(trained).answer("fay", context)
-    assert (found.text, found.start) == ("27", context.index("27"))
+    found = cf.load(trained).answer(QUESTION, context)
+    assert (found.text, found.start) == ("old ham", context.index("old ham"))
 
 
 def test_that_a_text_does_not_say_is_said(trained):
     answerer = cf.load(trained)
-    found = answerer.answer("eve", "ann 17 bob 21 cy 12")
+    text = "the very is on a very"
+    found = answerer.answer(QUESTION, text)
     assert (found.text, found.start, found.end) == ("", 0, 0)
     assert found.probability > 0.5
-    long = answerer.answer("eve", "ann 17 bob 21 cy 12 " * 10)
-    assert long.text == ""
-    assert answerer.answer("eve", "ann 17 bob 21 cy 12", no_answer=False).text
+    assert answerer.answer(QUESTION, f"{text} " * 5).text == ""
+    assert answerer.answer(QUESTION, text, no_answer=False).text != ""
 
 
 def test_in_company_an_answer_is_the_same(trained):
     answerer = cf.load(trained)
-    asked = [("ann", "ann 17 bob 21"), ("cy", "bob 21 cy 12 " * 9), ("eve", "fay 11")]
+    asked = [(QUESTION, "the dog is on"), (QUESTION, "the is on a " * 9 + "rome"), (QUESTION, "a very")]
     for one, together in zip(asked, answerer.answer_all(asked, batch=2), strict=True):
         alone = answerer.answer(*one)
         assert (alone.text, alone.start) == (together.text, together.start)
@@ -131,11 +131,11 @@ def test_in_company_an_answer_is_the_same(trained):
 
 def test_probabilities_of_all_passages_and_of_none_sum_to_one(trained):
     answerer = cf.load(trained)
-    cut = answers.cut_windows(answerer.tokenizer, "cy", "bob 21 cy 12 " * 9, answerer.longest)
+    cut = answers.cut_windows(answerer.tokenizer, QUESTION, "the dog is on a very " * 9, answerer.longest)
     assert len(cut.windows) > 1
     band = answerer._odds(cut, answerer._read(cut.windows, 4), 30)
     total = math.log1p(float(band.exp().sum()))
-    found = answerer.answer("cy", "bob 21 cy 12 " * 9)
+    found = answerer.answer(QUESTION, "the dog is on a very " * 9)
     assert found.score == pytest.approx(max(float(band.max()), 0.0) - total, abs=1e-4)
 
 
@@ -171,15 +171,16 @@ def test_a_stopped_and_resumed_run_ends_with_the_same_bits(folder, monkeypatch):
 def test_every_answer_is_whole_in_some_window_and_the_others_point_to_the_first_token(folder):
     made = assemble(recipe(), folder)
     tokenizer = made.made.tokenizer
-    context = " ".join(f"{name} {number}" for number, name in zip(NUMBERS, NAMES * 3, strict=False))
-    for number in NUMBERS[:18]:
-        start = context.index(number)
-        asked = AskedQuestion("q", "ann", context, (GivenAnswer(number, start),))
-        rows = list(answers.encode(tokenizer, [asked], 16))
-        assert all(len(ids) <= 16 for ids, _, _ in rows)
-        found = {tokenizer.decode(ids[span[0] : span[1] + 1]) for ids, _, span in rows if span[1]}
-        assert found == {number}
-        assert all(span[0] == 0 for _, _, span in rows if not span[1])
+    numbers = [str(number) for number in range(10, 40)]
+    context = " ".join(numbers)
+    for number in numbers:
+        asked = AskedQuestion("q", QUESTION, context, (GivenAnswer(number, context.index(number)),))
+        rows = list(answers.encode(tokenizer, [asked], 20))
+        assert all(len(ids) <= 20 for ids, _, _ in rows)
+        spans = [(ids[span[0] : span[1] + 1], span) for ids, _, span in rows]
+        inside = [tuple(ids) for ids, span in spans if span[1]]
+        assert set(inside) == {tokenizer.encode(number, add_special=False).ids}
+        assert all(span[0] == 0 for _, span in spans if not span[1])
 
 
 def test_no_text_is_in_two_parts(folder):
@@ -218,7 +219,7 @@ def test_the_loss_is_the_mean_of_both_ends(folder):
 def test_a_question_that_leaves_no_room_is_named(folder):
     write(folder / "train.json", 30)
     content = json.loads((folder / "train.json").read_text())
-    content["data"][0]["paragraphs"][0]["qas"][0]["question"] = "ann " * 20
+    content["data"][0]["paragraphs"][0]["qas"][0]["question"] = "dog " * 20
     (folder / "dev.json").write_text(json.dumps(content))
     with pytest.raises(ValueError, match=r"question q0: the question leaves no room for a context.*data\.max_length"):
         assemble(recipe(data__dev="dev.json"), folder)
@@ -227,4 +228,4 @@ def test_a_question_that_leaves_no_room_is_named(folder):
 def test_models_without_segments_learn_too(folder):
     changes = {"model__embedding": {"types": 0}, "training__steps": 4, "training__validate_every": 4}
     model = train(recipe(**changes, training__save_every=4), folder / "run", base=folder)
-    assert np.isfinite(cf.load(model).answer("ann", "ann 17 bob 21").score)
+    assert np.isfinite(cf.load(model).answer(QUESTION, "rome").score)

@@ -12,13 +12,13 @@ LEAST_ROOM = 8  # pieces of a context beside the question; with fewer there is n
 
 
 class ContextWindow(NamedTuple):
-    """One input. Of its ids, `count` from `lead` on are the context's pieces, of which the first has number `begin`."""
+    """One input. Of its ids, `width` from `lead` on are the context's pieces, of which the first has number `begin`."""
 
     ids: tuple[int, ...]
     types: tuple[int, ...]
     lead: int
     begin: int
-    count: int
+    width: int
 
 
 class AskedWindows(NamedTuple):
@@ -52,7 +52,7 @@ def cut_windows(tokenizer: Tokenizer, question: str, context: str, longest: int)
                 types=(*pair.types[:lead], *pair.types[taken], *pair.types[after:]),
                 lead=lead,
                 begin=start,
-                count=taken.stop - taken.start,
+                width=taken.stop - taken.start,
             )
         )
     return AskedWindows(pair.offsets[lead:after], windows)

@@ -219,8 +219,8 @@ class Answerer(Reader):
         band = torch.full((len(asked.places), min(longest, len(asked.places))), -torch.inf)
         for window, logits in zip(asked.windows, read, strict=False):  # what is left belongs to the next question
             base = logits[0].sum() if self.may_decline else logits.logsumexp(0).sum()
-            rows = slice(window.begin, window.begin + window.count)
-            inner = logits[window.lead : window.lead + window.count].masked_fill(~real[rows, None], -torch.inf)
+            rows = slice(window.begin, window.begin + window.width)
+            inner = logits[window.lead : window.lead + window.width].masked_fill(~real[rows, None], -torch.inf)
             ends = torch.nn.functional.pad(inner[:, 1], (0, band.size(1) - 1), value=-torch.inf)
             spans = inner[:, :1] + ends.unfold(0, band.size(1), 1) - base
             band[rows] = torch.maximum(band[rows], spans)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
@@ -144,7 +145,7 @@ def encode(tokenizer: Tokenizer, questions: Sequence[AskedQuestion], longest: in
         span = None if answer is None else cut.pieces(answer.start, answer.start + len(answer.text))
         for window in cut.windows:
             first, last = (0, 0) if span is None else (place - window.begin for place in span)
-            inside = span is not None and first >= 0 and last < window.count
+            inside = span is not None and first >= 0 and last < window.width
             ends = [window.lead + first, window.lead + last] if inside else [0, 0]
             yield np.array(window.ids), np.array(window.types), np.array(ends)
 
@@ -169,12 +170,11 @@ def loss(model: nn.Module, batch: SpanBatch, objective: SpanObjective) -> Loss:
     kinds = next((len(weight) for name, weight in model.named_parameters() if name.endswith("type_embed.weight")), 0)
     extra = {"types": batch.types} if kinds > 1 else {}
     logits = model(batch.ids, keep=batch.keep, **extra).float()  # B T 2
-    goals = (batch.starts, batch.ends)
-    each = sum(cross_entropy(logits[..., end], goal, reduction="none") for end, goal in enumerate(goals)) / 2
+    goals = torch.stack([batch.starts, batch.ends], dim=1)
+    each = cross_entropy(logits, goals, reduction="none").mean(dim=1)
     if objective.no_answer != 1:
         each = each * (batch.ends == 0).float().mul(objective.no_answer - 1).add(1)
-    found = logits.detach().argmax(dim=1)
-    right = ((found[:, 0] == batch.starts) & (found[:, 1] == batch.ends)).sum()
+    right = (logits.detach().argmax(dim=1) == goals).all(dim=1).sum()
     return Loss(each.sum(), len(batch), {"accuracy": right})
 
 

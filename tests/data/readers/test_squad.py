@@ -54,8 +54,8 @@ def test_a_question_without_an_answer_says_so(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"answers": [{"text": "snow", "answer_start": 3}]}, "question q1: the answer 'snow' is not at 3, which stands at 21"),
-        ({"answers": [{"text": "ice", "answer_start": 3}]}, "question q1: the answer 'ice' is not at 3, which is nowhere"),
+        ({"answers": [{"text": "snow", "answer_start": 3}]}, "question q1: .*'snow' is not at 3, which stands at 21"),
+        ({"answers": [{"text": "ice", "answer_start": 3}]}, "question q1: .*'ice' is not at 3, which is nowhere"),
         ({"answers": [{"text": "😀 play.", "answer_start": -8}]}, "question q1: .* is not at -8"),
         ({"answers": [{"text": " ", "answer_start": 3}]}, "question q1: an answer is empty"),
         ({"answers": [{"text": "snow"}]}, "question q1: 'answer_start' is missing"),

@@ -1,4 +1,4 @@
-"""From questions in the layout of SQuAD to a model that answers: every choice that a run needs, each with its reason."""
+"""From questions in the layout of SQuAD to a model that answers: every choice of a run, each with its reason."""
 
 import json
 import math
@@ -164,9 +164,10 @@ def run_name(files: Sequence[Path]) -> str:
     return files[0].name.partition(".")[0] or "questions"
 
 
-def example(run: Path) -> str:
-    """The shortest question of the test part."""
-    return min((asked.question for asked in read_questions(run / "data" / "test.json")), key=len)
+def example(run: Path) -> tuple[str, str]:
+    """The question of the test part with the shortest text."""
+    asked = min(read_questions(run / "data" / "test.json"), key=lambda asked: len(asked.context))
+    return asked.question, asked.context
 
 
 AUTOMATIC = Automatic(recognise=recognise, choose=choose, examine=examine, name=run_name, example=example)
