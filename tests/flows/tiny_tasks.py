@@ -1,5 +1,6 @@
 """For every task that trains, data and a recipe that take seconds: what tests of all tasks share."""
 
+import json
 import random
 import struct
 from collections.abc import Callable
@@ -137,6 +138,40 @@ attention = { heads = 2 }
     )
 
 
+def write_questions(folder: Path) -> Path:
+    """Texts with one number each, a question about every text, and an encoder that finds it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    generator = random.Random(1)
+    paragraphs = []
+    for number in range(90):
+        words = generator.choices(("the", "a", "old", "dog", "is", "on"), k=6)
+        before = "".join(f"{word} " for word in words[: generator.randrange(6)])
+        value = str(generator.randrange(10, 40))
+        entry = {"id": str(number), "question": "how many ?", "answers": [{"text": value, "answer_start": len(before)}]}
+        paragraphs.append({"context": f"{before}{value} {words[-1]}", "qas": [entry]})
+    (folder / "questions.json").write_text(json.dumps({"data": [{"paragraphs": paragraphs}]}), encoding="utf-8")
+    return _write(
+        folder,
+        """task = "question-answering"
+name = "questions"
+[data]
+train = "questions.json"
+max_length = 20
+vocabulary = { kind = "wordpiece", vocab_size = 400 }
+[model]
+family = "bert"
+dim = 16
+hidden_dim = 32
+layers = 1
+max_len = 20
+attention = { heads = 2 }
+dropout = { residual = 0.1 }
+"""
+        + TRAINING
+        + "batch_tokens = 128\n",
+    )
+
+
 def write_names(folder: Path) -> Path:
     """Sentences with names of people and towns, a tag for each word, and an encoder that finds them."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -185,4 +220,5 @@ TINY: dict[str, Callable[[Path], Path]] = {
     "text-classification": write_reviews,
     "picture-classification": write_digits,
     "tagging": write_names,
+    "question-answering": write_questions,
 }

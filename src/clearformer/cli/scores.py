@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-NAMES = {"bleu": "BLEU", "chrf": "chrF2", "accuracy": "accuracy", "nats": "nats per token"}
-SHARES = {"accuracy", "f1", "precision", "recall", "dice", "ap50"}  # of one: shown in per cent
+NAMES = {"bleu": "BLEU", "chrf": "chrF2", "exact": "exact match", "f1": "F1", "nats": "nats per token"}
+SHARES = {"accuracy", "exact", "f1", "precision", "recall", "dice", "ap50"}  # of one: shown in per cent
 
 
 def show_scores(scores: Mapping[str, float | str]) -> Iterator[str]:

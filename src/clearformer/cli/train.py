@@ -146,7 +146,7 @@ def _resume(out: Path) -> None:
     _finish(_train(recipe, out, base=out, resume=True), recipe)
 
 
-def _finish(model: Path, recipe: "Recipe", example: str = "…") -> None:
+def _finish(model: Path, recipe: "Recipe", example: str | tuple[str, ...] = "…") -> None:
     """The model folder for programs, and for people what to do with it."""
     from clearformer.tasks import find_task
 
@@ -155,8 +155,8 @@ def _finish(model: Path, recipe: "Recipe", example: str = "…") -> None:
     _say(f"try it: {command} {_quoted(example)}")
 
 
-def _quoted(example: str) -> str:
-    return f'"{example}"' if example == "…" else shlex.quote(example)
+def _quoted(example: str | tuple[str, ...]) -> str:
+    return f'"{example}"' if example == "…" else shlex.join([example] if isinstance(example, str) else example)
 
 
 def _train_on_files(files: list[Path], arguments: argparse.Namespace) -> None:

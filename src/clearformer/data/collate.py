@@ -110,6 +110,17 @@ class TaggedBatch(Batch):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SpanBatch(Batch):
+    """Questions beside their contexts, and the first and the last token of the answer; 0 and 0: no answer here."""
+
+    ids: Tensor  # B T
+    types: Tensor  # B T: BERT's segments
+    keep: Tensor  # B T
+    starts: Tensor  # B
+    ends: Tensor  # B
+
+
+@dataclass(frozen=True, kw_only=True)
 class PictureBatch(Batch):
     """Pictures with one class each."""
 
@@ -168,6 +179,14 @@ def collate_tagged(rows: Sequence[tuple[TokenIds, TokenIds]], *, pad: int) -> Ta
     ids, keep = _pad([ids for ids, _ in rows], pad=pad)
     tags, _ = _pad([tags for _, tags in rows], pad=UNTAGGED)
     return TaggedBatch(ids=ids, keep=keep, tags=tags)
+
+
+def collate_spans(rows: Sequence[tuple[TokenIds, TokenIds, TokenIds]], *, pad: int) -> SpanBatch:
+    """Pad questions with contexts, each given as ids, types, and the first and the last token of its answer."""
+    ids, keep = _pad([ids for ids, _, _ in rows], pad=pad)
+    types, _ = _pad([types for _, types, _ in rows], pad=0)
+    starts, ends = torch.tensor([[int(place) for place in span] for _, _, span in rows], dtype=torch.long).unbind(1)
+    return SpanBatch(ids=ids, types=types, keep=keep, starts=starts, ends=ends)
 
 
 def _pad(

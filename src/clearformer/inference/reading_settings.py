@@ -20,3 +20,6 @@ class AnswerConfig(ReadingConfig):
     """How an answer is looked for."""
 
     longest: int = field(default=30, metadata={"help": "the most tokens of an answer", "least": 1, "most": 4096})
+    no_answer: bool = field(
+        default=True, metadata={"help": "say nothing where a text has no answer, if the model has learned to"}
+    )

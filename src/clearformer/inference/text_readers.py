@@ -4,7 +4,7 @@ One class per head, all over the same reading of texts into padded rectangles.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from torch import Tensor
 from clearformer.data.entity_tags import parts
 from clearformer.data.word_pieces import WordPieces, markers, text_pieces, word_pieces
 from clearformer.folder.bundle import Bundle
+from clearformer.inference.answer_windows import AskedWindows, ContextWindow, cut_windows
 from clearformer.inference.legal_tags import LegalTags
 from clearformer.inference.predictor import describe
 from clearformer.inference.reading_settings import AnswerConfig, ReadingConfig
@@ -61,12 +62,16 @@ class Entity:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """A passage of the context. score: its beginning's and its end's log-probability together."""
+    """A passage of the context, or "" where the text does not say. score: the logarithm of its probability."""
 
     text: str
     score: float
     start: int
     end: int
+
+    @property
+    def probability(self) -> float:
+        return math.exp(self.score)
 
 
 class Reader:
@@ -248,54 +253,76 @@ class Tagger(Reader):
 
 
 class Answerer(Reader):
-    """Where in a context the answer to a question stands."""
+    """Where in a context the answer to a question stands.
+
+    A model that was trained here has learned to point to its first token where a window lacks the answer. A passage's
+    score is then the logarithm of its probability among all passages of all windows and "no answer". Of other models
+    nobody knows what the first token says: the score is the passage's probability within its own window.
+    """
 
     def __init__(self, bundle: Bundle) -> None:
         super().__init__(bundle, "span")
+        self.may_decline = bundle.provenance.get("no_answer") is True
 
     def answer(self, question: str, context: str, config: AnswerConfig | None = None, **changes: Any) -> Answer:
         """The best passage of at most `longest` tokens; a long context is read in windows that overlap by half."""
-        longest = replace(config or AnswerConfig(), **changes).longest
-        best: Answer | None = None
-        for offset, window in self._windows(question, context):
-            found = self._best(question, window, longest)
-            if found is not None and (best is None or found.score > best.score):
-                best = Answer(text=found.text, score=found.score, start=found.start + offset, end=found.end + offset)
-        if best is None:
+        return self.answer_all([(question, context)], config, **changes)[0]
+
+    def answer_all(
+        self, asked: Sequence[tuple[str, str]], config: AnswerConfig | None = None, **changes: Any
+    ) -> list[Answer]:
+        """The answer to each question about its context, in order."""
+        options = replace(config or AnswerConfig(), **changes)
+        found: list[Answer] = []
+        for start in range(0, len(asked), options.batch):
+            part = asked[start : start + options.batch]
+            cut = [cut_windows(self.tokenizer, *one, self.longest) for one in part]
+            read = self._read([window for one in cut for window in one.windows], options.batch)
+            for (_, context), one in zip(part, cut, strict=True):
+                found.append(self._choose(context, one, self._odds(one, read, options.longest), options))
+        return found
+
+    def _read(self, windows: Sequence[ContextWindow], batch: int) -> Iterator[Tensor]:
+        """For each window the logits of its tokens: T 2."""
+        for start in range(0, len(windows), batch):
+            part = windows[start : start + batch]
+            extra = {}
+            if self.bundle.config.embedding.types > 1:
+                extra["types"] = pad_sources([list(window.types) for window in part], 0).tokens[:, : self.longest]
+            logits = self.run([window.ids for window in part], **extra).float()
+            yield from (row[: len(window.ids)] for row, window in zip(logits, part, strict=True))
+
+    def _odds(self, asked: AskedWindows, read: Iterator[Tensor], longest: int) -> Tensor:
+        """For each piece of the context and each length of a passage that begins there: logits, measured against "no
+        answer" in their window, or else against all of it. A passage in two windows counts where it is likelier. N L.
+        """
+        real = torch.tensor([start < end for start, end in asked.places], dtype=torch.bool)
+        if not bool(real.any()):
             raise ValueError("the context has no words to answer with")
-        return best
+        band = torch.full((len(asked.places), min(longest, len(asked.places))), -torch.inf)
+        for window, logits in zip(asked.windows, read, strict=False):  # what is left belongs to the next question
+            base = logits[0].sum() if self.may_decline else logits.logsumexp(0).sum()
+            rows = slice(window.begin, window.begin + window.width)
+            inner = logits[window.lead : window.lead + window.width].masked_fill(~real[rows, None], -torch.inf)
+            ends = torch.nn.functional.pad(inner[:, 1], (0, band.size(1) - 1), value=-torch.inf)
+            spans = inner[:, :1] + ends.unfold(0, band.size(1), 1) - base
+            band[rows] = torch.maximum(band[rows], spans)
+        return band
 
-    def _windows(self, question: str, context: str) -> list[tuple[int, str]]:
-        """Parts of the context that fit the model beside the question, with where each begins."""
-        room = self.longest - len(self.tokenizer.encode_pair(question, "").ids)
-        if room < 8:
-            raise ValueError("the question leaves no room for a context; shorten it")
-        places = [span for span in self.tokenizer.encode(context, add_special=False).offsets if span[0] < span[1]]
-        if len(places) <= room:
-            return [(0, context)]
-        starts = range(0, len(places) - room // 2, room // 2)
-        return [(places[s][0], context[places[s][0] : places[min(s + room, len(places)) - 1][1]]) for s in starts]
-
-    def _best(self, question: str, context: str, longest: int) -> Answer | None:
-        pair = self.tokenizer.encode_pair(question, context)
-        types: dict[str, Any] = {}
-        source = self.rectangle([pair.ids])
-        if self.bundle.config.embedding.types > 1:
-            filled = [*pair.types, *[0] * (source.tokens.size(1) - len(pair.types))]
-            types["types"] = torch.tensor([filled])[:, : self.longest]
-        logits = self.run([pair.ids], **types)[0]  # T 2
-        inside = torch.tensor([second and a < b for second, (a, b) in zip(pair.second, pair.offsets, strict=True)])
-        if not bool(inside.any()):
-            return None
-        length = len(pair.ids)
-        starts, ends = logits[:length].log_softmax(0).masked_fill(~inside[:, None], -torch.inf).unbind(-1)
-        span = torch.arange(length)
-        allowed = (span[None] >= span[:, None]) & (span[None] < span[:, None] + longest)
-        scores = (starts[:, None] + ends[None]).masked_fill(~allowed, -torch.inf)
-        first, last = divmod(int(scores.argmax()), length)
-        begin, end = pair.offsets[first][0], pair.offsets[last][1]
-        begin += len(context[begin:end]) - len(context[begin:end].lstrip())
-        return Answer(text=context[begin:end], score=float(scores[first, last]), start=begin, end=end)
+    def _choose(self, context: str, asked: AskedWindows, band: Tensor, options: AnswerConfig) -> Answer:
+        total = torch.zeros(())  # of the logarithm of everything that the best passage competes with
+        best = float(band.max())
+        if self.may_decline:
+            total = band.logsumexp((0, 1))
+            if options.no_answer:
+                total = torch.logaddexp(total, torch.zeros(()))
+                if best < 0:
+                    return Answer(text="", score=-float(total), start=0, end=0)
+        first, more = divmod(int(band.argmax()), band.size(1))
+        begin, end = asked.places[first][0], asked.places[first + more][1]
+        text = context[begin:end]
+        begin, end = begin + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
+        return Answer(text=context[begin:end], score=best - float(total), start=begin, end=end)
 
 
 class Embedder(Reader):

@@ -168,14 +168,15 @@ class Automatic:
 
     recognise: what this data is taken for, in a few words, or None if it is not this task's. choose: hold a part out,
     write what is needed into the run's folder, and say every choice with its reason. examine: what is wrong with it.
-    name: what to call the run. example: something from the test part of a run's folder to try the model with.
+    name: what to call the run. example: something from the test part of a run's folder to try the model with, as the
+    words of a command.
     """
 
     recognise: Callable[[Sequence[Path]], str | None]
     choose: Callable[[Sequence[Path], Path], Chosen]
     examine: Callable[[Sequence[Path]], "Examined"]
     name: Callable[[Sequence[Path]], str]
-    example: Callable[[Path], str]
+    example: Callable[[Path], str | tuple[str, ...]]
 
 
 class Examined(Protocol):
