@@ -40,3 +40,18 @@ def test_a_test_set_needs_a_pair(capsys: pytest.CaptureFixture[str], tmp_path: P
     one = write(tmp_path / "a.en", "a dog")
     assert main(["doctor", one, "--test", one, one]) == 2
     assert "two files" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("names.conll", "Rome\tB-LOC\nand\tO\n\nAda\tI-PER\n", "2 entities: LOC (1), PER (1)"),
+        ("films.tsv", "label\ttext\nbad\tdull\ngood\tfine\n", "2 texts in 2 classes"),
+    ],
+)
+def test_labelled_files_are_not_taken_for_running_text(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, name, text, told
+):
+    (tmp_path / name).write_text(text)
+    assert main(["doctor", str(tmp_path / name)]) == 0
+    assert told in capsys.readouterr().out

@@ -11,13 +11,18 @@ if TYPE_CHECKING:
     from clearformer.tasks.task import Examined
 
 
+# Files that are not running text: what they hold is for the tasks to say.
+LABELLED = (".csv", ".tsv", ".jsonl", ".ndjson", ".conll", ".bio", ".iob", ".iob2", ".bmes", ".iobes")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     parser.add_argument(
         "source",
         type=Path,
         metavar="PATH",
-        help="text, one sentence per line, plain or .gz; or a folder with one subfolder of pictures per class",
+        help="text, one sentence per line, plain or .gz; a table of labelled texts; a CoNLL file; or a folder with one "
+        "subfolder of pictures per class",
     )
     parser.add_argument("target", type=Path, nargs="?", metavar="FILE", help="its translation, line by line")
     parser.add_argument(
@@ -47,7 +52,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _examine(arguments: argparse.Namespace) -> "Examined":
     """Text is looked at without PyTorch, so that the answer comes at once; other data is the tasks' to recognise."""
-    if arguments.source.is_dir() or arguments.task is not None:
+    labelled = arguments.target is None and arguments.source.name.lower().removesuffix(".gz").endswith(LABELLED)
+    if arguments.source.is_dir() or labelled or arguments.task is not None:
         from clearformer.run.automatic import examine
 
         files = [path for path in (arguments.source, arguments.target) if path is not None]

@@ -33,6 +33,7 @@ class _CorpusSize:
 
 
 _SIZES = (
+    _CorpusSize(up_to=10_000, vocab_size=1_000, layers=2, dim=64, dropout=0.3),
     _CorpusSize(up_to=100_000, vocab_size=4_000, layers=2, dim=128, dropout=0.3),
     _CorpusSize(up_to=math.inf, vocab_size=8_000, layers=3, dim=192, dropout=0.2),
 )
