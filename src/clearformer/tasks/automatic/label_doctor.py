@@ -11,7 +11,7 @@ from clearformer.data.readers.labelled import LabelledText
 
 FEW = 10  # texts of a class, below which little is learned of it
 SHOWN = 5  # examples of each kind
-ALIKE = 0.8  # of two labels' letters: one is perhaps a misspelling of the other
+ALIKE = 0.75  # of two labels' letters: one is perhaps a misspelling of the other
 SELDOM = 0.1  # of the other's count: a misspelt label is rare
 
 
