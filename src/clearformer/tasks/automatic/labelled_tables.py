@@ -73,6 +73,8 @@ def choose(files: Sequence[Path], out: Path) -> Chosen:
     if len(rows) < FEWEST:
         raise LabelledError(f"{path} has {len(rows)} texts, but at least {FEWEST} are needed; add some")
     report = examine_labels(path, rows)
+    if worst := next((finding for finding in report.findings if finding.fatal), None):
+        raise LabelledError(f"{worst.place}: {worst.detail}")
     parts = _split(rows)
     _write(parts, out / "data", columns)
     recipe, choices = from_rows(parts["train"], name=run_name(files), pairs=columns.second is not None)
