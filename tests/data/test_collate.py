@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clearformer.data.collate import (
+    UNTAGGED,
     PictureBatch,
     collate_blocks,
     collate_labelled,
     collate_pairs,
+    collate_tagged,
     cut_blocks,
 )
 
@@ -184,3 +186,12 @@ def test_some_rows_of_a_batch_are_a_batch(kind):
     assert rows_of(batch.take(slice(0, 1))) == rows_of(batch)[:1]
     assert rows_of(batch.take(torch.tensor([4, 1]))) == [rows_of(batch)[4], rows_of(batch)[1]]
     assert len(batch) == 5
+
+
+def test_tags_stand_beside_their_pieces_and_padding_has_none():
+    rows = [(np.array([7, 8, 9]), np.array([UNTAGGED, 2, UNTAGGED])), (np.array([7]), np.array([1]))]
+    batch = collate_tagged(rows, pad=0)
+    assert batch.ids.tolist() == [[7, 8, 9], [7, 0, 0]]
+    assert batch.tags.tolist() == [[UNTAGGED, 2, UNTAGGED], [1, UNTAGGED, UNTAGGED]]
+    assert batch.keep.tolist() == [[True] * 3, [True, False, False]]
+    assert [part.tags.tolist() for part in batch.split(2)] == [[row] for row in batch.tags.tolist()]

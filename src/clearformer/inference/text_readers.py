@@ -237,6 +237,7 @@ class Tagger(Reader):
             for start in range(0, max(1, len(pieces.ids) - room // 2), max(1, room // 2))
             if pieces.ids
         ]
+        windows.sort(key=lambda one: min(room, len(sentences[one[0]].ids) - one[1]))  # like lengths need little padding
         made = [np.empty((len(pieces.first), len(self.labels))) for pieces in sentences]
         seen = [np.full(len(pieces.first), -1) for pieces in sentences]  # pieces to the nearer edge of the window
         for begin in range(0, len(windows), batch):
