@@ -13,6 +13,7 @@ from clearformer.data.collate import (
     collate_blocks,
     collate_labelled,
     collate_pairs,
+    collate_spans,
     cut_blocks,
 )
 
@@ -184,3 +185,16 @@ def test_some_rows_of_a_batch_are_a_batch(kind):
     assert rows_of(batch.take(slice(0, 1))) == rows_of(batch)[:1]
     assert rows_of(batch.take(torch.tensor([4, 1]))) == [rows_of(batch)[4], rows_of(batch)[1]]
     assert len(batch) == 5
+
+
+def test_spans_are_padded_and_point_to_the_same_tokens():
+    rows = [
+        (np.array([2, 7, 3, 8, 9, 3]), np.array([0, 0, 0, 1, 1, 1]), np.array([3, 4])),
+        (np.array([2, 7, 3, 8]), np.array([0, 0, 0, 1]), np.array([0, 0])),
+    ]
+    batch = collate_spans(rows, pad=5)
+    assert batch.ids.tolist()[1] == [2, 7, 3, 8, 5, 5]
+    assert batch.types.tolist()[1] == [0, 0, 0, 1, 0, 0]
+    assert batch.keep.tolist()[1] == [True] * 4 + [False] * 2
+    assert batch.starts.tolist() == [3, 0]
+    assert batch.ends.tolist() == [4, 0]
