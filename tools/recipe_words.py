@@ -264,7 +264,6 @@ CHINESE = {
     "DecodingConfig.max_extra": "……再加多少词元",
     "DecodingConfig.no_repeat_ngram": "连续这么多个词元的片段不得写两次；0：允许",
     "AnswerConfig": "怎样找答案。",
-    "AnswerConfig.batch": "一次读多少个样本",
     "AnswerConfig.longest": "答案最多多少词元",
     "AnswerConfig.no_answer": "文本里没有答案时就说没有（前提是模型学过这一点）",
     "GenerationConfig": "怎样续写。",
