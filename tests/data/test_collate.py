@@ -14,6 +14,7 @@ from clearformer.data.collate import (
     collate_blocks,
     collate_labelled,
     collate_pairs,
+    collate_spans,
     collate_tagged,
     cut_blocks,
 )
@@ -195,3 +196,16 @@ def test_tags_stand_beside_their_pieces_and_padding_has_none():
     assert batch.tags.tolist() == [[UNTAGGED, 2, UNTAGGED], [1, UNTAGGED, UNTAGGED]]
     assert batch.keep.tolist() == [[True] * 3, [True, False, False]]
     assert [part.tags.tolist() for part in batch.split(2)] == [[row] for row in batch.tags.tolist()]
+
+
+def test_spans_are_padded_and_point_to_the_same_tokens():
+    rows = [
+        (np.array([2, 7, 3, 8, 9, 3]), np.array([0, 0, 0, 1, 1, 1]), np.array([3, 4])),
+        (np.array([2, 7, 3, 8]), np.array([0, 0, 0, 1]), np.array([0, 0])),
+    ]
+    batch = collate_spans(rows, pad=5)
+    assert batch.ids.tolist()[1] == [2, 7, 3, 8, 5, 5]
+    assert batch.types.tolist()[1] == [0, 0, 0, 1, 0, 0]
+    assert batch.keep.tolist()[1] == [True] * 4 + [False] * 2
+    assert batch.starts.tolist() == [3, 0]
+    assert batch.ends.tolist() == [4, 0]

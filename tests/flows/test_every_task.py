@@ -78,6 +78,8 @@ def test_a_resumed_run_takes_the_same_data_or_none(folder, tmp_path):
             content = file.read_bytes()
             lines = content.splitlines(keepends=True)
             file.write_bytes(content[:-1] + b"\x00" if name == "digits.idx" else b"".join(lines[:-20]))
+    if (file := copy / "questions.json").exists():
+        file.write_bytes(file.read_bytes().replace(b"how many", b"how much"))
     for _ in range(2):
         with pytest.raises(ValueError, match=r"not the data that the run was begun with .* begin anew"):
             train.train(recipe, tmp_path / "out", base=copy, resume=True)

@@ -39,7 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with a question: a file with the context; without: JSON lines, each with question and context",
     )
     add_answers(parser, "print one JSON object per question: question, text, score, start, end")
-    parser.epilog = "Without a question and without --input, JSON lines are read from standard input."
+    parser.epilog = (
+        "Without a question and without --input, JSON lines are read from standard input. A model that was trained "
+        "here says nothing (an empty line) where the context has no answer."
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:

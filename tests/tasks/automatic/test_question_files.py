@@ -9,6 +9,8 @@ from clearformer.run.automatic import choose, examine, recognise
 from clearformer.run.recipe import read_recipe
 from clearformer.tasks.automatic import question_files
 
+PARTS = ("train", "dev", "test")
+
 
 def write(path, texts=40, extra=()):
     paragraphs = [
@@ -41,9 +43,7 @@ def test_the_layout_is_taken_for_questions(tmp_path):
 def test_no_text_is_in_two_parts_and_none_is_lost(tmp_path, texts):
     path = write(tmp_path / "nuts.json", texts)
     chosen = choose([path], tmp_path / "run")
-    parts = {
-        name: list(read_questions(tmp_path / "run" / "data" / f"{name}.json")) for name in ("train", "dev", "test")
-    }
+    parts = {name: list(read_questions(tmp_path / "run" / "data" / f"{name}.json")) for name in PARTS}
     assert all(parts.values())
     contexts = [{asked.context for asked in part} for part in parts.values()]
     assert sum(map(len, contexts)) == len(set.union(*contexts)) == texts
@@ -87,9 +87,7 @@ def test_what_is_wrong_is_told_and_left_out(tmp_path):
         assert words in text
     assert json.loads(report.to_json())["counts"] == report.totals
     choose([path], tmp_path / "run")
-    kept = {
-        asked.id for name in ("train", "dev", "test") for asked in read_questions(tmp_path / f"run/data/{name}.json")
-    }
+    kept = {asked.id for name in PARTS for asked in read_questions(tmp_path / f"run/data/{name}.json")}
     assert kept == {*(f"q{number}" for number in range(40)), "again"}
 
 
