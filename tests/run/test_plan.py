@@ -48,7 +48,7 @@ def test_a_given_time_changes_the_steps_by_the_measured_pace_and_keeps_the_share
     steps = int(pace.SPARE * 12 / 0.5)
     assert fitted.training.steps == steps
     assert fitted.training.schedule.warmup_steps(steps) == round(0.25 * steps)
-    assert fitted.training.validate_every == round(300 * steps / 1200)
+    assert steps // fitted.training.validate_every <= 1200 // 300  # a short run does not look more often
     assert replace(fitted, training=longer.training) == longer
 
 

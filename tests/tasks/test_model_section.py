@@ -41,11 +41,13 @@ def test_what_the_data_decides_wins():
     assert (config.head.kind, config.head.labels) == ("class", 3)
 
 
-def test_a_folder_keeps_its_sizes(tmp_path):
+def test_a_folder_keeps_its_widths_and_takes_the_head_that_the_data_decide(tmp_path):
     config = FAMILIES["transformer"](vocab_size=40, dim=16, hidden_dim=32, layers=2, heads=2)
     cf.save(Bundle(config=config, model=cf.build(config)), tmp_path / "m")
-    begun = model_config({"from": str(tmp_path / "m"), "dropout": {"residual": 0.25}}, {"vocab_size": 99})
+    begun = model_config({"from": str(tmp_path / "m"), "dropout": {"residual": 0.25}}, {})
     assert (begun.vocab_size, begun.dim, begun.dropout.residual) == (40, 16, 0.25)
+    other = model_config({"from": str(tmp_path / "m")}, {"head": {"bias": True}})
+    assert (other.dim, other.head.bias) == (16, True)
 
 
 def test_nested_values_are_laid_over_one_by_one():
