@@ -106,14 +106,14 @@ def test_rehearsed_steps_without_a_usable_loss_leave_no_trace(tmp_path):
     assert_equal(state(loop), before)
 
 
-@pytest.mark.parametrize("minutes", [0.5, 7, 600])
-def test_a_run_fitted_into_a_time_keeps_its_proportions(minutes):
-    """As many validations and checkpoints, and a warm-up of the same share of the steps."""
+@pytest.mark.parametrize(("minutes", "validations", "saves"), [(0.5, 2, 2), (3, 6, 6), (7, 10, 14), (600, 10, 20)])
+def test_a_run_fitted_into_a_time_keeps_its_proportions(minutes, validations, saves):
+    """As many validations and checkpoints, but at most two per minute, and a warm-up of the same share of the steps."""
     config = TrainingConfig(steps=10_000, save_every=500, validate_every=1000, schedule=ScheduleConfig(warmup=2000))
     found = fitted(config, minutes, step_seconds=0.1)
     assert found.steps == int(0.9 * 60 * minutes / 0.1)
-    assert found.steps / found.validate_every == pytest.approx(10, rel=0.05)
-    assert found.steps / found.save_every == pytest.approx(20, rel=0.05)
+    assert found.steps / found.validate_every == pytest.approx(validations, rel=0.05)
+    assert found.steps / found.save_every == pytest.approx(saves, rel=0.05)
     assert found.schedule.warmup_steps(found.steps) / found.steps == pytest.approx(0.2, abs=0.01)
 
 
