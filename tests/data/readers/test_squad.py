@@ -54,8 +54,8 @@ def test_a_question_without_an_answer_says_so(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"answers": [{"text": "snow", "answer_start": 3}]}, "question q1: .*'snow' is not at 3, which stands at 21"),
-        ({"answers": [{"text": "ice", "answer_start": 3}]}, "question q1: .*'ice' is not at 3, which is nowhere"),
+        ({"answers": [{"text": "snow", "answer_start": 3}]}, "question q1: .*'snow' is not at 3 but at 21"),
+        ({"answers": [{"text": "ice", "answer_start": 3}]}, "question q1: .*'ice' is not at 3 nor anywhere else"),
         ({"answers": [{"text": "😀 play.", "answer_start": -8}]}, "question q1: .* is not at -8"),
         ({"answers": [{"text": " ", "answer_start": 3}]}, "question q1: an answer is empty"),
         ({"answers": [{"text": "snow"}]}, "question q1: 'answer_start' is missing"),
@@ -106,7 +106,7 @@ def test_with_somebody_to_tell_the_rest_is_read(tmp_path):
     assert [asked.id for asked in read] == ["q1"]
     [(place, problem)] = told
     assert place.endswith("a.json, question q2")
-    assert "stands at 21" in problem
+    assert "but at 21" in problem
 
 
 def test_the_layout_is_recognised(tmp_path):

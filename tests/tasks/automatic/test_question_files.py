@@ -83,7 +83,7 @@ def test_what_is_wrong_is_told_and_left_out(tmp_path):
         "an id that stands more than once": 1,
     }
     text = report.to_text()
-    for words in ("question bad", "stands at 2", "question gap", "as question q0", "question q1"):
+    for words in ("question bad", "but at 2", "question gap", "as question q0", "question q1"):
         assert words in text
     assert json.loads(report.to_json())["counts"] == report.totals
     choose([path], tmp_path / "run")

@@ -112,8 +112,9 @@ def _misplaced(answer: GivenAnswer, context: str) -> str:
     if start >= 0 and context[start : start + len(text)] == text:
         return ""
     where = context.find(text)
-    hint = "which is nowhere in the context" if where < 0 else f"which stands at {where}"
-    return f"the answer {_short(text)!r} is not at {start}, {hint}; correct answer_start"
+    if where < 0:
+        return f"the answer {_short(text)!r} is not at {start} nor anywhere else in the context; correct it"
+    return f"the answer {_short(text)!r} is not at {start} but at {where}; correct answer_start"
 
 
 def _short(text: str) -> str:
