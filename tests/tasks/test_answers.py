@@ -17,6 +17,7 @@ from clearformer.run.train import Interrupted, train
 from clearformer.tasks import answers
 from clearformer.tasks.answers import QuestionData, SpanObjective
 from run.assembled import assemble
+from support.stopping import StopsAt
 
 TREASURES = ("11", "27", "30", "dog", "fox", "new york", "old ham", "rome")
 FILLERS = ("the", "a", "is", "on", "and", "very")
@@ -137,24 +138,6 @@ def test_probabilities_of_all_passages_and_of_none_sum_to_one(trained):
     total = math.log1p(float(band.exp().sum()))
     found = answerer.answer(QUESTION, "the dog is on a very " * 9)
     assert found.score == pytest.approx(max(float(band.max()), 0.0) - total, abs=1e-4)
-
-
-class StopsAt:
-    """A wish to stop that comes before some step."""
-
-    def __init__(self, step):
-        self._left = step
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
-
-    @property
-    def asked(self):
-        self._left -= 1
-        return self._left < 0
 
 
 def test_a_stopped_and_resumed_run_ends_with_the_same_bits(folder, monkeypatch):

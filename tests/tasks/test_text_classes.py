@@ -15,6 +15,7 @@ from clearformer.run.train import Interrupted, train
 from clearformer.tasks import text_classes
 from clearformer.tasks.text_classes import LabelledData, LabelObjective
 from run.assembled import assemble
+from support.stopping import StopsAt
 
 GOOD, BAD = ("fine", "lovely", "great"), ("dull", "awful", "poor")
 FILLERS = ("the", "film", "was", "really", "a", "story", "with", "music", "and", "actors")
@@ -82,24 +83,6 @@ def test_a_text_longer_than_the_model_reads_is_read_in_windows(folder):
     long = "the film was a story " * 30 + "lovely great fine " * 30
     assert classifier.classify(long)[0].label == "good"
     assert sum(classifier.classify(long)[0].scores.values()) == pytest.approx(1.0, abs=1e-5)
-
-
-class StopsAt:
-    """A wish to stop that comes before some step."""
-
-    def __init__(self, step):
-        self._left = step
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
-
-    @property
-    def asked(self):
-        self._left -= 1
-        return self._left < 0
 
 
 def test_a_stopped_and_resumed_run_ends_with_the_same_bits(folder, monkeypatch):

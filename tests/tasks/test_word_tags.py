@@ -18,6 +18,7 @@ from clearformer.tasks import word_tags
 from clearformer.tasks.word_tags import TagObjective
 from run.assembled import assemble
 from support.every_kind import TEXTS, make
+from support.stopping import StopsAt
 
 NAMES = {"PER": ("Ada Lovelace", "Alan", "Grace Hopper"), "LOC": ("Paris", "New York", "Rome")}
 WORDS = ("saw", "in", "the", "met", "and", "to", "near", "with", ",", "'s", ".")
@@ -136,24 +137,6 @@ def test_chinese_is_read_by_characters(tmp_path):
     assert [(one.text, one.kind, one.start) for one in tagger.entities(text)] == [
         ("王小明", "PER", 3), ("上海市", "LOC", 7),
     ]  # fmt: skip
-
-
-class StopsAt:
-    """A wish to stop that comes before some step."""
-
-    def __init__(self, step):
-        self._left = step
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
-
-    @property
-    def asked(self):
-        self._left -= 1
-        return self._left < 0
 
 
 def test_a_stopped_and_resumed_run_ends_with_the_same_bits(folder, tmp_path, monkeypatch):
