@@ -135,9 +135,9 @@ def test_options_of_translators_are_refused(text, tmp_path, capsys, option, show
 
 
 def test_a_task_without_a_score_is_told(tmp_path, capsys):
-    model = reader(tmp_path, "span")
+    model = reader(tmp_path, "states")
     assert main(["evaluate", "--model", model, "--data", str(tmp_path)]) == 1
-    assert "is a model for question-answering, and there is no score for those yet" in capsys.readouterr().err
+    assert "is a model for embedding, and there is no score for those yet" in capsys.readouterr().err
 
 
 def test_two_files_are_a_test_set_of_a_translator(model_folder, text_file, capsys):
