@@ -14,8 +14,9 @@ import pytest
 from clearformer.api import load
 from clearformer.cli.main import main
 from clearformer.data.readers.pictures import read_class_folders
-from cli.readers import reader
+from clearformer.model.config import HeadConfig
 from cli.trained_models import draw_pictures, train_pictures, train_text
+from interop.folders import bert_folder
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +136,9 @@ def test_options_of_translators_are_refused(text, tmp_path, capsys, option, show
 
 
 def test_a_task_without_a_score_is_told(tmp_path, capsys):
-    model = reader(tmp_path, "states")
+    bert_folder(tmp_path / "published", HeadConfig(kind="states", pooler=True), "BertModel")
+    assert main(["import", str(tmp_path / "published"), str(tmp_path / "ours")]) == 0
+    model = str(tmp_path / "ours")
     assert main(["evaluate", "--model", model, "--data", str(tmp_path)]) == 1
     assert "is a model for embedding, and there is no score for those yet" in capsys.readouterr().err
 
