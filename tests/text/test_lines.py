@@ -91,7 +91,7 @@ def test_a_stream_is_read_as_a_file_is_and_named_in_messages(tmp_path, caplog):
         assert list(read_stream(io.BytesIO(raw), "standard input")) == list(read_lines(tmp_path / "a.txt"))
     ours = [message for message in caplog.messages if message.startswith("standard input")]
     assert ours == [
-        "standard input:1: lines end in CR LF (Windows); the CR is taken off. Convert with dos2unix to be sure."
+        "standard input:1: lines end in CR LF (Windows); the CR is removed. Convert with dos2unix to be sure."
     ]
     with pytest.raises(TextFileError, match=r"standard input:2: bytes that are not UTF-8 \(byte 0xff"):
         list(read_stream(io.BytesIO(b"one\n\xff\n"), "standard input"))
