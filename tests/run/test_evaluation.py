@@ -18,6 +18,8 @@ WANTED = {
     "language-model": {"nats", "nats_low", "nats_high", "perplexity", "signature"},
     "text-classification": {"accuracy", "accuracy_low", "accuracy_high", "signature"},
     "picture-classification": {"accuracy", "accuracy_low", "accuracy_high", "signature"},
+    "tagging": {"f1", "f1_low", "f1_high", "precision", "recall"},
+    "question-answering": {"exact", "exact_low", "exact_high", "f1", "f1_low", "f1_high"},
 }
 
 
@@ -30,8 +32,9 @@ def test_files(task, folder):
         for name, values in zip(("test.idx", "labels.idx"), drawn(10, seed=9), strict=True):
             write_idx(folder / name, values)
         return [folder / "test.idx", folder / "labels.idx"]
-    if task == "text-classification":
-        return [folder / "reviews.tsv"]
+    own = {"text-classification": "reviews.tsv", "tagging": "names.conll", "question-answering": "questions.json"}
+    if task in own:
+        return [folder / own[task]]
     return [folder / "dev.words", folder / "dev.figures"]
 
 

@@ -87,7 +87,7 @@ def test_a_recipe_begins_with_its_task(tmp_path):
     for task, message in (
         ("translaton", "there is no task 'translaton'; did you mean translation?"),
         (7, "task must be the name of a task, not 7"),
-        ("tagging", "models for tagging can be imported but not trained yet"),
+        ("embedding", "models for embedding can be imported but not trained yet"),
     ):
         with pytest.raises(ValueError, match=rf"r\.toml with .*: {re.escape(message)}"):
             read_recipe(path, [f"task={task}"])
