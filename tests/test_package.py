@@ -62,7 +62,7 @@ def test_the_wheel_holds_every_file_of_the_package(wheel):
     wanted = {str(path.relative_to(SOURCE)) for path in (SOURCE / "clearformer").rglob("*") if _belongs(path)}
     assert wanted - held == set()
     assert "clearformer/py.typed" in held
-    assert "clearformer/data/catalogue.toml" in held
+    assert "clearformer/data/catalogue/catalogue.toml" in held
     assert any(name.startswith("clearformer/recipes/") for name in held)
     assert any(name.endswith("licenses/LICENSE") for name in held)
     assert not [name for name in held if name.startswith(("tests", "docs")) or "__pycache__" in name]
