@@ -185,3 +185,12 @@ def test_settings_are_checked(values, message):
 
 def test_the_folder_remembers_what_the_model_saw_at_a_time(recipe):
     assert language_model.facts(recipe) == {"data": "prose.txt", "context": 16}
+
+
+def test_a_prompt_is_read_as_training_read_text(made):
+    """No marker that the model never saw stands before it; without a prompt a text begins with a new line."""
+    generator, tokenizer = TextGenerator(made.made), made.made.tokenizer
+    assert generator.encode("two dogs") == encode(tokenizer, "two dogs")
+    assert generator.encode("") == encode(tokenizer, "\n")
+    stream = made.prepared.train[0]
+    assert not set(stream.tolist()) & set(tokenizer.special_ids.values())

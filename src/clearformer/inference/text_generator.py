@@ -185,6 +185,10 @@ class TextGenerator:
 
     def encode(self, prompt: str) -> list[int]:
         """Ids with what the model expects before a text, and nothing behind it; an empty prompt is the start token."""
+        markers = self.bundle.preprocessing.markers
+        if markers is not None and self.bundle.task is not None:  # trained here: it says what it saw around a text
+            plain = self.tokenizer.encode(prompt, add_special=False).ids
+            return [*markers.before_source, *plain] or [markers.start]
         ids = list(self.tokenizer.encode(prompt).ids)
         known = self.tokenizer.special_ids
         while ids and prompt and ids[-1] in (known.get("eos"), known.get("sep")) and ids[-1] != known.get("bos"):

@@ -1,7 +1,7 @@
 """Language model: running text in, a decoder that continues it out, judged by nats per token on unseen text."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from clearformer.data.shards import Column, ShardWriter, shards_for, token_type_
 from clearformer.data.token_pairs import TokenIds
 from clearformer.evaluation.likelihood import Likelihood, summarise
 from clearformer.folder.description import ModelFolder
-from clearformer.folder.preprocessing import Preprocessing
+from clearformer.folder.preprocessing import Markers, Preprocessing
 from clearformer.inference.text_generator import TextGenerator
 from clearformer.tasks.automatic import plain_text
 from clearformer.tasks.data_files import DataFiles, file_names, folder_of, several
@@ -103,7 +103,7 @@ def prepare(data: RunningText, workspace: Workspace) -> Prepared[TokenIds]:
         lengths=[np.full(len(windows), min(data.context, len(streams[0]) - 1))],
         dev=blocks,
         held=dev,
-        preprocessing=as_preprocessing([tokenizer], start),
+        preprocessing=_unmarked(as_preprocessing([tokenizer], start)),
     )
 
 
@@ -121,6 +121,12 @@ def encode(tokenizer: Tokenizer, text: str) -> list[int]:
     """All ids of a long text, line by line, so that a vocabulary never joins two lines."""
     rows = tokenizer.ids(text.splitlines(keepends=True), add_special=False)
     return [number for row in rows for number in row]
+
+
+def _unmarked(preprocessing: Preprocessing) -> Preprocessing:
+    """Running text has no markers: a prompt is given as it is, and a text without one begins with a new line."""
+    first = encode(preprocessing.sides[0], "\n")[0]
+    return preprocessing if preprocessing.markers is not None else replace(preprocessing, markers=Markers(start=first))
 
 
 def sizes(preprocessing: Preprocessing) -> dict[str, Any]:
