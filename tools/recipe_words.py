@@ -109,6 +109,13 @@ CHINESE = {
     "OptimiserConfig.decay": "矩阵的权重衰减；大于 0 时 Adam 就成了 AdamW",
     "OptimiserConfig.clip": "梯度范数的上限；0：从不裁剪，与论文一致",
     "OptimiserConfig.ema": "权重滑动平均的衰减率；验证和最终模型都用平均后的权重；0：不做",
+    "TuningConfig": "从别的模型的权重出发时，哪些部分学习、学多快。默认：全部以同一速率学习，与从零训练一样。",
+    "TuningConfig.layer_decay": "每一层的学习率是上一层的多少倍（越靠近输入越慢）；1：各层相同",
+    "TuningConfig.frozen_embeddings": "词嵌入不学习",
+    "TuningConfig.frozen_layers": "从输入数起这么多层不学习，词嵌入也不学习",
+    "TuningConfig.rank": "大于 0 时只训练这个秩的适配器（LoRA），其余部分里只有新的输出头学习",
+    "TuningConfig.scale": "适配器的乘积再乘以这个数",
+    "TuningConfig.dropout": "适配器输入上的丢弃率",
     # model
     "ModelConfig": "搭建一个模型所需的全部选择。",
     "ModelConfig.family": "从某个已发表的家族出发",
