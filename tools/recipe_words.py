@@ -238,6 +238,7 @@ CHINESE = {
     "TaggedData.test": "最后测试用的文件",
     "TaggedData.illegal": "I-X 前面没有 X 时：拒绝整个文件，或改正标记并报告有多少处",
     "TaggedData.words": "模型读连续文本时，什么算一个词：按空格分开的词，或单个字符",
+    "TaggedData.shapes": "告诉模型每个词的样子：大写、数字、符号",
     "TaggedData.hold_out": "没有 dev 时，留出多大比例的句子",
     "TaggedData.max_length": "最多多少词元；更长的句子分段学习",
     "TaggedData.word_dropout": "训练时遮住一个词的概率，模型只能靠上下文判断",

@@ -98,9 +98,10 @@ class Reader:
                 raise UnusableTextError(number, "is empty")
         return found
 
-    def rectangle(self, rows: Sequence[Sequence[int]]) -> SourceBatch:
+    def rectangle(self, rows: Sequence[Sequence[int]], pad: int | None = None) -> SourceBatch:
         """Rows of ids as one batch."""
-        return pad_sources([list(row) for row in rows], self.tokenizer.special_ids.get("pad", 0))
+        filler = self.tokenizer.special_ids.get("pad", 0) if pad is None else pad
+        return pad_sources([list(row) for row in rows], filler)
 
     @torch.inference_mode()
     def run(self, rows: Sequence[Sequence[int]], **extra: Any) -> Tensor:
@@ -168,6 +169,7 @@ class Tagger(Reader):
     def __init__(self, bundle: Bundle) -> None:
         super().__init__(bundle, "tags")
         self.legal = LegalTags(self.labels)
+        self.shapes = bundle.preprocessing.shapes
         self.split = bundle.provenance.get("words")  # how words were split in training; None: a model from elsewhere
 
     def tag(self, text: str) -> list[Tag]:
@@ -194,7 +196,7 @@ class Tagger(Reader):
     ) -> list[list[str]]:
         """The best legal tags of sentences whose words are split already."""
         batch = replace(config or ReadingConfig(), **changes).batch
-        read = self._scores([word_pieces(self.tokenizer, words) for words in sentences], batch)
+        read = self._scores([word_pieces(self.tokenizer, words, shapes=self.shapes) for words in sentences], batch)
         return [[self.labels[number] for number in self.legal.best(scores)] for scores in read]
 
     def entities(self, text: str) -> list[Entity]:
@@ -221,7 +223,7 @@ class Tagger(Reader):
         """Where the words of a text stand, and how probable each tag is for each of them."""
         words = word_spans(text, characters=self.split == "characters")
         if self.split is not None:
-            pieces = word_pieces(self.tokenizer, [text[start:end] for start, end in words])
+            pieces = word_pieces(self.tokenizer, [text[start:end] for start, end in words], shapes=self.shapes)
         else:  # whoever trained it let the tokenizer see the whole text, spaces and all
             words, pieces = text_pieces(self.tokenizer, text, words)
         [scores] = self._scores([pieces], batch=32)
@@ -243,7 +245,11 @@ class Tagger(Reader):
         for begin in range(0, len(windows), batch):
             group = windows[begin : begin + batch]
             rows = [[*before, *sentences[number].ids[start : start + room], *after] for number, start in group]
-            read = self.run(rows).float().log_softmax(-1).double().numpy()
+            extra = {}
+            if self.shapes:
+                types = [[0] * len(before) + sentences[number].types[start : start + room] for number, start in group]
+                extra["types"] = self.rectangle([[*row, *[0] * len(after)] for row in types], pad=0).tokens
+            read = self.run(rows, **extra).float().log_softmax(-1).double().numpy()
             for (number, start), row in zip(group, read, strict=True):
                 first, size = np.array(sentences[number].first), len(sentences[number].ids)
                 around = _around(first, start, min(start + room, size), size)
