@@ -221,6 +221,7 @@ CHINESE = {
     "LabelledData.test": "最后测试用的表",
     "LabelledData.text": "文本那一列的名字；没有表头时写列号，从 1 数起",
     "LabelledData.label": "标签那一列的名字",
+    "LabelledData.names": "类别名称表，每行一个；标签是从 0 起的编号时用它",
     "LabelledData.second": "类别属于一对文本时，第二段文本那一列的名字",
     "LabelledData.hold_out": "没有 dev 时，每个类别留出的比例",
     "LabelledData.max_length": "最多多少词元；更长的文本只读开头，并报告有多少条",

@@ -27,6 +27,7 @@ from clearformer.tasks.data_files import DataFiles, file_names, folder_of
 from clearformer.tasks.learned_vocabulary import vocabularies
 from clearformer.tasks.task import Judging, Prepared, Scores, Seed, Task, Training, Workspace
 from clearformer.tasks.verbs import VERBS
+from clearformer.text.lines import read_lines
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.text.train_tokenizer import TokenizerConfig
 from clearformer.training.loss import Loss
@@ -44,6 +45,7 @@ class LabelledData(DataFiles):
     test: str = file_names()  # a table for the end
     text: str | None = None  # the name of the text's column, or its number from 1 where there are no headings
     label: str | None = None  # the name of the label's column
+    names: str = file_names()  # a list of class names, one on each line, where the labels are their numbers from 0
     second: str | None = None  # the name of a second text's column, where the class belongs to a pair
     hold_out: float = 0.1  # share of each class, where there is no dev
     vocabulary: TokenizerConfig = field(default_factory=lambda: TokenizerConfig(kind="wordpiece"))
@@ -70,13 +72,14 @@ class HeldTexts:
 def prepare(data: LabelledData, workspace: Workspace) -> Prepared[Example]:
     """Read the tables, hold some out, learn a vocabulary, and keep the tokens."""
     folder = folder_of(data, workspace.base)
-    train = _read(folder / data.train, data)
-    dev = _read(folder / data.dev, data) if data.dev else []
+    names = list(read_lines(folder / data.names)) if data.names else None
+    train = _read(folder / data.train, data, names)
+    dev = _read(folder / data.dev, data, names) if data.dev else []
     if not dev:
         held = hold_out_by_class([_key(row) for row in train], [row.label for row in train], share=data.hold_out)
         dev = [row for row, out in zip(train, held, strict=True) if out]
         train = [row for row, out in zip(train, held, strict=True) if not out]
-    labels = label_order([row.label for row in train])
+    labels = label_order([row.label for row in train]) if names is None else tuple(names)
     if unknown := sorted({row.label for row in dev} - set(labels)):
         raise ValueError(f"{folder / data.dev}: the label {unknown[0]!r} does not occur in training")
     log.info(
@@ -116,8 +119,21 @@ def prepare(data: LabelledData, workspace: Workspace) -> Prepared[Example]:
     )
 
 
-def _read(path: Path, data: LabelledData) -> list[LabelledText]:
-    return list(read_labelled(path, find_columns(path, text=data.text, label=data.label, second=data.second)))
+def _read(path: Path, data: LabelledData, names: Sequence[str] | None) -> list[LabelledText]:
+    columns = find_columns(path, text=data.text, label=data.label, second=data.second)
+    return named(path, list(read_labelled(path, columns)), names)
+
+
+def named(path: Path, rows: list[LabelledText], names: Sequence[str] | None) -> list[LabelledText]:
+    """The rows with the names of their classes in place of numbers, where there are names."""
+    if names is None:
+        return rows
+    known = {str(number): name for number, name in enumerate(names)}
+    if wrong := next((row for row in rows if row.label not in known), None):
+        raise ValueError(
+            f"{path}, line {wrong.line}: the label {wrong.label!r} is no number of one of {len(known)} class names"
+        )
+    return [row._replace(label=known[row.label]) for row in rows]
 
 
 def _key(row: LabelledText) -> tuple[str, ...]:
@@ -190,6 +206,8 @@ def held_out(files: Sequence[Path], folder: ModelFolder) -> HeldTexts:
     """A test set: a table whose columns are named as in training, or found."""
     told = folder.provenance.get("columns", {})
     rows = list(read_labelled(files[0], find_columns(files[0], **(told if isinstance(told, dict) else {}))))
+    if folder.provenance.get("numbered"):
+        rows = named(files[0], rows, folder.preprocessing.labels)
     return HeldTexts(texts=[_given(row) for row in rows], labels=[row.label for row in rows])
 
 
@@ -199,6 +217,7 @@ def facts(recipe: Any) -> dict[str, Any]:
     return {
         "data": recipe.data.corpus or Path(recipe.data.train).name,
         "columns": {name: value for name, value in named.items() if value is not None},
+        "numbered": True if recipe.data.names else None,
         "max_length": recipe.data.max_length,
     }
 
