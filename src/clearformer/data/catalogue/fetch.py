@@ -88,8 +88,8 @@ def _bring(
     if file.url is None:
         raise FetchError(
             f"{corpus.name}/{file.path} is prepared from {corpus.origin}, and no server offers it in this form: "
-            f"put a copy into a folder {corpus.within or corpus.name} and let CLEARFORMER_DATA point to the folder that "
-            "has it."
+            f"put a copy into a folder {corpus.within or corpus.name} and let CLEARFORMER_DATA point to the "
+            "folder that has it."
         )
     final = folder / file.path
     if file.form == "gzip":
