@@ -13,10 +13,12 @@ from clearformer.model.weights import weights_of
 from clearformer.run.opened_run import open_run
 from clearformer.run.recipe import read_recipe
 from clearformer.run.train import Interrupted, train
+from flows.numbers import write_recipe as write_numbers
 from flows.tiny_tasks import write_reviews
 from support.stopping import StopsAt
 
 TEXTS = ["the story was lovely", "it is awful and very the plot", "a film"]
+SHORT = ("training.steps=4", "training.save_every=2", "training.validate_every=4", "training.log_every=1")
 ADAPTED = ("model.from=base/model", "training.tuning.rank=2", "training.schedule.peak=0.02")
 
 
@@ -115,3 +117,21 @@ def test_a_tuned_run_that_was_stopped_ends_with_the_same_bits(base, tmp_path, mo
     cut = tuned(base, tmp_path / "cut", *changes, resume=True)
     for file in whole.glob("*.safetensors"):
         assert (cut / file.name).read_bytes() == file.read_bytes()
+
+
+def test_a_translator_with_adapters_runs_and_its_merged_folder_runs_fast(tmp_path, capsys):
+    """CTranslate2 wants whole weights: adapters alone are translated with by the other engine, which says so."""
+    recipe = write_numbers(tmp_path)
+    base = train(read_recipe(recipe, SHORT), tmp_path / "base", base=tmp_path)
+    made = train(
+        read_recipe(recipe, (*SHORT, f"model.from={base}", "training.tuning.rank=2")), tmp_path / "run", base=tmp_path
+    )
+    assert main(["export", str(made), str(tmp_path / "whole"), "--to", "clearformer"]) == 0
+    capsys.readouterr()
+    said = []
+    for folder, engine in ((made, "auto"), (made, "torch"), (tmp_path / "whole", "auto")):
+        assert main(["translate", "--model", str(folder), "--engine", engine, "one two"]) == 0
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1] == said[2]
+    assert main(["translate", "--model", str(made), "--engine", "ctranslate2", "one two"]) == 1
+    assert "merge them first" in capsys.readouterr().err
