@@ -12,8 +12,8 @@ import threading
 import pytest
 
 from clearformer.data.catalogue.corpora import Corpus, CorpusFile, list_corpora
-from clearformer.data.catalogue.download import DownloadConfig, DownloadError
 from clearformer.data.catalogue.fetch import FetchError, fetch, get, locate
+from clearformer.foundation.download import DownloadConfig, DownloadError
 from clearformer.foundation.machine import cache_folder
 
 IMPATIENT = DownloadConfig(stall_seconds=2, attempts=2, first_pause=0.01)

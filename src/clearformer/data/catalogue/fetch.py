@@ -11,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from clearformer.data.catalogue.corpora import Corpus, CorpusFile, find_corpus
-from clearformer.data.catalogue.download import DownloadConfig, Expected, download
 from clearformer.data.catalogue.unpack import unpack_tar
 from clearformer.data.file_facts import sha256_of
+from clearformer.foundation.download import DownloadConfig, Expected, download
 from clearformer.foundation.locks import only_one
 from clearformer.foundation.machine import cache_folder
 from clearformer.foundation.progress import OnProgress, unwatched

@@ -6,6 +6,7 @@ send other bytes. Each of these ends in the right file or in one sentence, after
 
 from __future__ import annotations
 
+import hashlib
 import http.client
 import json
 import logging
@@ -14,13 +15,13 @@ import re
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 from urllib.parse import urlsplit
 
-from clearformer.data.file_facts import sha256_of
+from clearformer.foundation import storage
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +34,14 @@ OnBytes = Callable[[int], None]  # called with the bytes of this file that are o
 
 
 class DownloadError(Exception):
-    """A file could not be had; the message is one sentence that says why and what to do."""
+    """A file could not be had; the message is one sentence that says why and what to do.
+
+    status: the server's code, where that is the reason.
+    """
+
+    def __init__(self, sentence: str, *, status: int | None = None) -> None:
+        super().__init__(sentence)
+        self.status = status
 
 
 class _Again(Exception):  # noqa: N818 - not an error to anybody outside: the attempt may be repeated
@@ -52,10 +60,36 @@ class DownloadConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
-    """What is known of a file before it arrives."""
+    """What is known of a file before it arrives.
+
+    git_blob: the name that git gives to its content, for files whose SHA-256 nobody published.
+    """
 
     size: int | None = None
     sha256: str | None = None
+    git_blob: str | None = None
+
+    @property
+    def has_checksum(self) -> bool:
+        """Whether other bytes would be noticed."""
+        return (self.sha256 or self.git_blob) is not None
+
+    def problem_with(self, path: Path) -> str | None:
+        """What the checksum says against a file, or None."""
+        if self.sha256 is not None and (found := storage.sha256(path)) != self.sha256:
+            return f"has SHA-256 {found} where {self.sha256} is expected"
+        if self.git_blob is not None and (found := git_blob(path)) != self.git_blob:
+            return f"has the content that git names {found} where {self.git_blob} is expected"
+        return None
+
+
+def git_blob(path: Path) -> str:
+    """The name that git gives to a file's content: the SHA-1 of its size and its bytes."""
+    digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def download(
@@ -65,13 +99,17 @@ def download(
     expected: Expected,
     config: DownloadConfig | None = None,
     on_bytes: OnBytes = lambda _: None,
+    headers: Mapping[str, str] | None = None,
 ) -> None:
-    """Bring `url` to `destination`; what has arrived waits in `<destination>.partial`, and the next attempt goes on."""
+    """Bring `url` to `destination`; what has arrived waits in `<destination>.partial`, and the next attempt resumes it.
+
+    headers: what else to tell the server. A token among them is for this host only: a redirect elsewhere goes without.
+    """
     config = config or DownloadConfig()
     if urlsplit(url).scheme not in ("http", "https"):
-        raise DownloadError(f"{url} is not an http or https address: correct the catalogue entry.")
+        raise DownloadError(f"{url} is not an http or https address: correct it.")
     destination.parent.mkdir(parents=True, exist_ok=True)
-    partial = _Partial(destination, url)
+    partial = _Partial(destination, url, headers or {})
     for attempt in range(config.attempts):
         try:
             _fetch_rest(partial, expected, config, on_bytes)
@@ -87,15 +125,15 @@ def download(
             log.info("%s: %s; trying again in %g seconds", url, problem, pause)
             time.sleep(pause)
     partial.finish(destination)
-    if expected.sha256 is None:
+    if not expected.has_checksum:
         log.warning("%s not verified: no published checksum", destination)
 
 
 class _Partial:
     """The bytes that have arrived so far, with a note of where they came from."""
 
-    def __init__(self, destination: Path, url: str) -> None:
-        self.url = url
+    def __init__(self, destination: Path, url: str, headers: Mapping[str, str]) -> None:
+        self.url, self.headers = url, headers
         self.path = destination.with_name(destination.name + ".partial")
         self.note = destination.with_name(destination.name + ".partial.json")
         self.resumed = False
@@ -113,7 +151,7 @@ class _Partial:
 
     def can_resume(self, expected: Expected) -> bool:
         """Whether a splice of two versions of the file would be noticed."""
-        return self.size() > 0 and (expected.sha256 is not None or self.validator() is not None)
+        return self.size() > 0 and (expected.has_checksum or self.validator() is not None)
 
     def remember(self, validator: str | None) -> None:
         self.note.write_text(json.dumps({"url": self.url, "validator": validator}), encoding="utf-8")
@@ -124,14 +162,10 @@ class _Partial:
 
     def check(self, expected: Expected) -> None:
         """Compare with the published checksum; a file put together from two connections gets a second chance."""
-        if expected.sha256 is None:
-            return
-        with self.path.open("rb") as file:
-            found = sha256_of(file)
-        if found == expected.sha256:
+        if (problem := expected.problem_with(self.path)) is None:
             return
         self.discard()
-        message = f"{self.url} has SHA-256 {found} where the catalogue says {expected.sha256}"
+        message = f"{self.url} {problem}"
         if self.resumed:
             raise _Again(f"{message}, after resuming")
         raise DownloadError(
@@ -174,7 +208,8 @@ def _fetch_rest(partial: _Partial, expected: Expected, config: DownloadConfig, o
 
 def _open(partial: _Partial, have: int, config: DownloadConfig) -> http.client.HTTPResponse:
     """Ask for the bytes from `have` on."""
-    headers = {"User-Agent": "clearformer", "Accept-Encoding": "identity"}  # the bytes themselves, not a packed form
+    headers = {"User-Agent": "clearformer", **partial.headers}
+    headers["Accept-Encoding"] = "identity"  # the bytes themselves, not a packed form
     if have:
         headers["Range"] = f"bytes={have}-"
         if (validator := partial.validator()) is not None:
@@ -189,10 +224,11 @@ def _open(partial: _Partial, have: int, config: DownloadConfig) -> http.client.H
             partial.discard()
             raise _Again("the server has fewer bytes than have already arrived") from None
         if problem.code in RETRY_STATUS:
-            raise _Again(f"the server answered {problem.code}") from None
+            raise _Again(f"the server replied {problem.code}") from None
         raise DownloadError(
-            f"{partial.url} answered {problem.code} {problem.reason}: the file has moved or is not public; "
-            f"fetch it by hand or report the address."
+            f"{partial.url} replied {problem.code} {_first_line(problem.reason)}: the file has moved or is not public; "
+            f"fetch it by hand or report the address.",
+            status=problem.code,
         ) from None
     except (http.client.HTTPException, OSError) as problem:
         raise _Again(_in_words(problem, config)) from problem
@@ -203,7 +239,7 @@ def _open(partial: _Partial, have: int, config: DownloadConfig) -> http.client.H
 
 
 def _first_byte(response: http.client.HTTPResponse, have: int) -> int:
-    """Where the answer begins: at `have` if the server resumed, at 0 if it ignored the range."""
+    """Where the reply begins: at `have` if the server resumed, at 0 if it ignored the range."""
     if response.status != http.HTTPStatus.PARTIAL_CONTENT:
         return 0
     match = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
@@ -223,7 +259,7 @@ def _announced_total(
     announced = start + int(length) if length.isdecimal() else None
     if announced is not None and expected.size is not None and announced != expected.size:
         raise DownloadError(
-            f"{url} offers {announced:,} bytes where the catalogue says {expected.size:,}: "
+            f"{url} offers {announced:,} bytes where {expected.size:,} are expected: "
             f"the file has changed; report the address."
         )
     total = announced if expected.size is None else expected.size
@@ -268,6 +304,10 @@ def _validator_of(response: http.client.HTTPResponse) -> str | None:
     return etag if etag and not etag.startswith("W/") else response.headers.get("Last-Modified")
 
 
+def _first_line(reason: object) -> str:
+    return str(reason).partition("\n")[0]  # Python puts what it knows of a redirect that never ends on a second line
+
+
 def _in_words(problem: Exception, config: DownloadConfig) -> str:
     reason = problem.reason if isinstance(problem, urllib.error.URLError) else problem
     if isinstance(reason, TimeoutError):
@@ -290,4 +330,7 @@ class _CarefulRedirects(urllib.request.HTTPRedirectHandler):
         old, new = urlsplit(req.full_url).scheme, urlsplit(newurl).scheme
         if new not in ("http", "https") or (old == "https" and new == "http"):
             raise DownloadError(f"{req.full_url} redirects to {newurl}, which is not safe to follow: fetch it by hand.")
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
+        following = super().redirect_request(req, fp, code, msg, headers, newurl)
+        if following is not None and urlsplit(req.full_url).netloc != urlsplit(newurl).netloc:
+            following.remove_header("Authorization")  # it was meant for the host that was asked
+        return following

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from clearformer.data.catalogue.download import DownloadConfig, DownloadError, Expected, download
+from clearformer.foundation.download import DownloadConfig, DownloadError, Expected, download, git_blob
 
 CONTENT = bytes(range(256)) * 800  # 204,800 bytes: several chunks
 EXPECTED = Expected(size=len(CONTENT), sha256=hashlib.sha256(CONTENT).hexdigest())
@@ -156,7 +156,7 @@ def test_without_a_checksum_only_the_same_version_is_continued(serving, tmp_path
         current = "new"
         with caplog.at_level(logging.WARNING):
             download(f"{url}/f", tmp_path / "f", expected=Expected(), config=once)
-    assert requests[1] == {"path": "/f", "Range": "bytes=40000-", "If-Range": '"old"'}
+    assert (requests[1]["Range"], requests[1]["If-Range"]) == ("bytes=40000-", '"old"')
     assert (tmp_path / "f").read_bytes() == versions["new"]  # not a splice of the two
     assert "not verified: no published checksum" in caplog.text
 
@@ -186,7 +186,7 @@ def test_a_server_that_has_fewer_bytes_than_arrived(serving, tmp_path):
 def test_wrong_bytes_are_never_kept(refused, tmp_path):
     requests = refused(
         lambda handler: send(handler, b"?" * len(CONTENT)),
-        f"/f has SHA-256 .* where the catalogue says {EXPECTED.sha256}",
+        f"/f has SHA-256 .* where {EXPECTED.sha256} is expected",
     )
     assert leftovers(tmp_path) == []
     assert len(requests) == 1  # the server is what it is: asking again would bring the same
@@ -196,7 +196,7 @@ def test_wrong_bytes_are_never_kept(refused, tmp_path):
 def test_a_length_that_contradicts_the_catalogue_is_refused_before_the_first_byte(refused, tmp_path, announced):
     refused(
         lambda handler: send(handler, CONTENT, Content_Length=announced),
-        f"offers {announced:,} bytes where the catalogue says 204,800",
+        f"offers {announced:,} bytes where 204,800 are expected",
     )
     assert leftovers(tmp_path) == []
 
@@ -268,7 +268,7 @@ def test_a_busy_server_is_asked_again(serving, tmp_path):
 
 
 def test_a_file_that_is_gone_is_asked_for_once(refused):
-    requests = refused(lambda handler: send(handler, b"", status=404), "/f answered 404 Not Found: the file has moved")
+    requests = refused(lambda handler: send(handler, b"", status=404), "/f replied 404 Not Found: the file has moved")
     assert len(requests) == 1
 
 
@@ -292,7 +292,7 @@ def test_redirects_are_followed_and_keep_the_range(serving, tmp_path):
 
 @pytest.mark.parametrize("target", ["file:///etc/passwd", "ftp://127.0.0.1/f", "/f"])
 def test_redirects_to_other_worlds_and_in_circles_end(refused, tmp_path, target):
-    refused(lambda handler: send(handler, b"", status=302, Location=target), r"redirects to|answered 302")
+    refused(lambda handler: send(handler, b"", status=302, Location=target), r"redirects to|replied 302")
     assert leftovers(tmp_path) == []
 
 
@@ -324,3 +324,50 @@ def test_a_full_disk_is_not_blamed_on_the_network(serving, tmp_path):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert len(requests) == 1
+
+
+def test_git_s_name_for_a_content_is_git_s(tmp_path):
+    """`printf 'hello\n' | git hash-object --stdin` has printed this since 2005."""
+    (tmp_path / "hello").write_bytes(b"hello\n")
+    assert git_blob(tmp_path / "hello") == "ce013625030ba8dba906f756967f9e9ca394464a"
+
+
+def test_git_s_name_is_a_checksum_too(serving, refused, tmp_path, caplog):
+    (tmp_path / "original").write_bytes(CONTENT)
+    expected = Expected(size=len(CONTENT), git_blob=git_blob(tmp_path / "original"))
+    with serving(honest) as (url, _):
+        download(f"{url}/f", tmp_path / "good", expected=expected)
+    assert (tmp_path / "good").read_bytes() == CONTENT
+    assert "not verified" not in caplog.text
+    refused(lambda handler: send(handler, b"?" * len(CONTENT)), "the content that git names", expected=expected)
+    assert not (tmp_path / "f").exists()
+
+
+def test_a_token_is_for_the_host_that_was_asked(serving, tmp_path):
+    """A redirect within the host keeps it; one to another host, as to a store of large files, does not."""
+    with serving(honest) as (elsewhere, asked_elsewhere):
+
+        def answer(handler):
+            here, there = "/inside", f"{elsewhere.replace('127.0.0.1', 'localhost')}/f"
+            send(handler, b"", status=302, Location=here if handler.path == "/f" else there)
+
+        with serving(answer) as (url, asked):
+            token = {"Authorization": "Bearer secret", "User-Agent": "somebody"}
+            download(f"{url}/f", tmp_path / "f", expected=EXPECTED, headers=token)
+    assert [request["Authorization"] for request in asked] == ["Bearer secret"] * 2
+    assert [request["Authorization"] for request in asked_elsewhere] == [None]
+
+
+def test_the_server_s_code_can_be_asked_for(serving, tmp_path):
+    with serving(lambda handler: send(handler, b"", status=401)) as (url, _), pytest.raises(DownloadError) as refusal:
+        download(f"{url}/f", tmp_path / "f", expected=EXPECTED)
+    assert refusal.value.status == 401
+
+
+def test_a_circle_of_redirects_is_told_in_one_line(serving, tmp_path):
+    with (
+        serving(lambda handler: send(handler, b"", status=302, Location="/f")) as (url, _),
+        pytest.raises(DownloadError) as refusal,
+    ):
+        download(f"{url}/f", tmp_path / "f", expected=EXPECTED)
+    assert "\n" not in str(refusal.value)
