@@ -11,6 +11,7 @@ import pytest
 from clearformer.folder import bundle
 from clearformer.folder.bundle import Bundle
 from clearformer.folder.description import MOST_BYTES, find_model, open_folder, read_description, shipped_models
+from clearformer.folder.fetched import place_of
 from clearformer.folder.preprocessing import Preprocessing
 from clearformer.foundation import storage
 from clearformer.foundation.storage import DamagedError
@@ -164,3 +165,35 @@ def test_the_fast_engine_opens_each_folder_once(tmp_path: Path):
         assert later["config.json"] == [1, 1], folder
         assert max(read for _, read in later.values()) == 1, folder
     assert counts(again, "m")["tokenizer.json"] == [1, 0]  # the copy has its own
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CLEARFORMER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "cache"
+
+
+@pytest.mark.parametrize("name", ["minilm", "somebody/something", "somebody/something@v1"])
+def test_a_model_that_was_fetched_is_found_by_its_name(cache: Path, name: str):
+    bundle.save(make(), place_of(name))
+    assert find_model(name) == place_of(name)
+    assert bundle.load(open_folder(name)).config.dim == 16
+
+
+def test_a_folder_here_comes_before_a_fetched_model_of_its_name(cache: Path):
+    bundle.save(make(), place_of("somebody/something"))
+    bundle.save(make(), Path("somebody/something"))
+    assert find_model("somebody/something") == Path("somebody/something")
+
+
+@pytest.mark.parametrize("name", ["minilm", "somebody/something", "somebody/something@v1"])
+def test_a_model_that_was_not_fetched_says_how(cache: Path, name: str):
+    with pytest.raises(ValueError, match=rf"fetch it with `clearformer models get {name}`$"):
+        find_model(name)
+
+
+def test_a_folder_that_is_missing_beside_others_is_not_looked_for_on_the_hub(cache: Path):
+    Path("runs").mkdir()
+    with pytest.raises(ValueError, match="there is no model folder runs/typo .*train one with"):
+        find_model("runs/typo")

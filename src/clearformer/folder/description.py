@@ -13,6 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from clearformer.folder.fetched import hub_name, place_of
 from clearformer.folder.preprocessing import TOKENIZERS, Preprocessing, read_preprocessing
 from clearformer.foundation import storage
 from clearformer.foundation.storage import DamagedError
@@ -84,25 +85,44 @@ class ModelFolder:
 
 
 def open_folder(model: "str | Path | ModelFolder") -> ModelFolder:
-    """The folder behind a path, the folder of a run, or the name of a model that ships."""
+    """The folder behind a path, the folder of a run, or the name of a model that ships or was fetched."""
     return model if isinstance(model, ModelFolder) else ModelFolder(find_model(model))
 
 
 def find_model(model: str | Path) -> Path:
-    """Where the model folder is: a path, the folder of a run, or the name of one that ships."""
+    """Where the model folder is: a path, the folder of a run, or the name of one that ships or was fetched."""
     path = Path(model)
     if path.is_dir():
         inside = path / "model"
         return inside if not (path / CONFIG).exists() and (inside / CONFIG).exists() else path
-    models = shipped_models()
-    shipped = sorted(path.name for path in models.iterdir() if path.is_dir()) if models.is_dir() else []
-    if str(model) in shipped:
-        return models / str(model)
-    ships = f"models that ship: {', '.join(shipped)}" if shipped else "none ships yet"
-    raise ValueError(
-        f"there is no model folder {model} ({ships}); train one with `clearformer train sample`, "
-        "then give --model runs/sample"
+    if str(model) in shipped_names():
+        return shipped_models() / str(model)
+    fetched = place_of(str(model))
+    if fetched is not None and fetched.is_dir():
+        return fetched
+    raise ValueError(_where_to_get(str(model), fetched))
+
+
+def _where_to_get(model: str, place: Path | None) -> str:
+    """There is no such folder: what to do instead. place: where it would lie if it were fetched."""
+    ships = f"models that ship: {', '.join(shipped_names()) or 'none'}"
+    if place is not None and hub_name(model) is None:
+        return f"the model {model} is not on this machine yet; fetch it with `clearformer models get {model}`"
+    if place is not None and not Path(model).parent.is_dir():  # runs/x, beside other runs, is no name on the hub
+        return (
+            f"there is no model folder {model} ({ships}); if that is a name on the Hugging Face hub, fetch it with "
+            f"`clearformer models get {model}`"
+        )
+    return (
+        f"there is no model folder {model} ({ships}; `clearformer models list` shows others); train one with "
+        "`clearformer train sample`, then give --model runs/sample"
     )
+
+
+def shipped_names() -> list[str]:
+    """The models that ship, by name."""
+    models = shipped_models()
+    return sorted(path.name for path in models.iterdir() if path.is_dir()) if models.is_dir() else []
 
 
 def shipped_models() -> Path:
