@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 
 from clearformer.folder.preprocessing import Preprocessing
+from support.hub_server import hub
+
+__all__ = ["hub", "model_folder", "text_file"]
 
 LINES = ["two dogs play in the snow", "a man reads a book", "the cat sleeps", "a child plays with a dog"]
 

@@ -103,3 +103,31 @@ def test_a_model_that_does_not_agree_ends_with_1_and_a_sentence(tmp_path, capsys
     assert main(["import", str(tmp_path / "published"), str(tmp_path / "ours")]) == 1
     assert "not the published one" in capsys.readouterr().err
     assert not (tmp_path / "ours").exists()
+
+
+def test_a_name_on_the_hub_is_fetched_and_imported(hub, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    gpt2_folder(tmp_path / "published")
+    hub.put("somebody/tiny", tmp_path / "published")
+    assert main(["import", "somebody/tiny", "mine"]) == 0
+    out, err = capsys.readouterr()
+    assert f"there is no folder somebody/tiny here; looking for it on {hub.url}" in err
+    assert 'next                             clearformer generate "Once upon a time" --model mine' in out
+    facts = bundle.load(tmp_path / "mine").provenance
+    assert (facts["imported_from"], facts["commit"]) == ("somebody/tiny", hub.repos["somebody/tiny"].commit)
+    hub.close()
+    assert main(["generate", "two dogs", "--model", "mine", "--max-new", "3"]) == 0
+
+
+def test_a_folder_here_comes_before_a_name_on_the_hub(hub, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    bert_folder(tmp_path / "somebody" / "tiny")
+    assert main(["import", "somebody/tiny", "mine"]) == 0
+    assert hub.asked == []
+
+
+def test_a_name_that_nobody_has_is_one_sentence(hub, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["import", "somebody/nothing", "mine"]) == 1
+    assert "has no model somebody/nothing" in capsys.readouterr().err.splitlines()[-1]
+    assert not (tmp_path / "mine").exists()

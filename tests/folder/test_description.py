@@ -195,5 +195,5 @@ def test_a_model_that_was_not_fetched_says_how(cache: Path, name: str):
 
 def test_a_folder_that_is_missing_beside_others_is_not_looked_for_on_the_hub(cache: Path):
     Path("runs").mkdir()
-    with pytest.raises(ValueError, match="there is no model folder runs/typo .*train one with"):
+    with pytest.raises(ValueError, match=r"there is no model folder runs/typo .*train one with"):
         find_model("runs/typo")

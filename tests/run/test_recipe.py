@@ -10,6 +10,7 @@ import torch
 
 import clearformer as cf
 from clearformer.folder.bundle import Bundle
+from clearformer.folder.fetched import place_of
 from clearformer.foundation import settings
 from clearformer.model.build import build
 from clearformer.model.families import FAMILIES
@@ -141,6 +142,18 @@ def test_a_model_to_begin_with_stands_beside_the_recipe(tmp_path, monkeypatch):
     monkeypatch.chdir("/")
     recipe = read_recipe(tmp_path / "r.toml", ["model.from=first/model"])
     assert with_start(recipe, tmp_path).model["from"] == str(tmp_path / "first" / "model")
+
+
+def test_a_model_to_begin_with_may_be_one_that_was_fetched_by_name(tmp_path, monkeypatch):
+    """The run's own recipe then names its folder, so that it is resumed on the same one."""
+    monkeypatch.setenv("CLEARFORMER_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "r.toml").write_text(SMALL)
+    with pytest.raises(ValueError, match="clearformer models get somebody/tiny"):
+        read_recipe(tmp_path / "r.toml", ["model.from=somebody/tiny"])
+    config = FAMILIES["transformer"](vocab_size=40, dim=16, hidden_dim=32, layers=2, heads=2)
+    cf.save(Bundle(config=config, model=cf.build(config)), place_of("somebody/tiny"))
+    recipe = read_recipe(tmp_path / "r.toml", ["model.from=somebody/tiny"])
+    assert with_start(recipe, tmp_path).model["from"] == str(place_of("somebody/tiny"))
 
 
 def test_the_recipe_of_a_run_names_what_differs_on_resume(tmp_path, caplog):

@@ -1,10 +1,11 @@
 """clearformer import: a published checkpoint becomes one of our model folders."""
 
 import argparse
-import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clearformer.cli.models import add_limit, inspect_command, use_command
 from clearformer.cli.use import check_folder
 
 if TYPE_CHECKING:
@@ -14,7 +15,10 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     parser.add_argument(
-        "source", type=Path, metavar="SOURCE", help="a checkpoint's folder (Hugging Face, CTranslate2), or a .gguf file"
+        "source",
+        metavar="SOURCE",
+        help="a checkpoint's folder (Hugging Face, CTranslate2), a .gguf file, or owner/name[@revision] of the Hugging "
+        "Face hub",
     )
     parser.add_argument("dir", type=Path, metavar="FOLDER", help="the model folder to write")
     parser.add_argument(
@@ -23,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--split", metavar="PATTERN", help="for a vocab.txt of whole tokens: the regular expression that finds them"
     )
+    add_limit(parser)
     parser.add_argument("--json", action="store_true", help="print the certificate as JSON")
 
 
@@ -30,16 +35,33 @@ def run(arguments: argparse.Namespace) -> None:
     """Import, then show how well it agrees with the published program, what it is, and what to type next."""
     import json
 
-    from clearformer.interop.importer import import_checkpoint
-
     check_folder(arguments.dir, "FOLDER", new=True)
-    made = import_checkpoint(arguments.source, arguments.dir, arguments.family, split=arguments.split)
+    made = _imported(arguments)
     certificate = made.provenance["certificate"]
     if arguments.json:
         print(json.dumps(certificate, indent=2))
         return
     for name, outcome in [*rows(certificate), *facts(made, arguments.dir)]:
         print(f"{name:<32} {outcome}")
+
+
+def _imported(arguments: argparse.Namespace) -> "Bundle":
+    """From a path, or, where nothing lies there and the name could be one, from the hub."""
+    from clearformer.folder.fetched import hub_name
+    from clearformer.interop.importer import import_checkpoint
+
+    source, on_hub = Path(arguments.source), hub_name(arguments.source)
+    if source.exists() or on_hub is None:
+        return import_checkpoint(source, arguments.dir, arguments.family, split=arguments.split)
+    from clearformer.cli.progress import progress_bar
+    from clearformer.interop.get_model import import_from_hub
+    from clearformer.interop.hub import endpoint
+    from clearformer.interop.hub_download import FetchConfig
+
+    print(f"there is no folder {source} here; looking for it on {endpoint()}", file=sys.stderr, flush=True)
+    config = FetchConfig(max_gb=arguments.max_gb, family=arguments.family)
+    with progress_bar(f"getting {on_hub}") as show:
+        return import_from_hub(on_hub, arguments.dir, config, split=arguments.split, on_progress=show)
 
 
 def rows(certificate: dict[str, object]) -> list[tuple[str, str]]:
@@ -59,19 +81,18 @@ def rows(certificate: dict[str, object]) -> list[tuple[str, str]]:
 
 def facts(made: "Bundle", folder: Path) -> list[tuple[str, str]]:
     """What the model is, and the next command to type."""
-    from clearformer.cli.main import VERBS
     from clearformer.foundation import settings
     from clearformer.tasks import find_task, name_task
 
     verb = find_task(name_task(made.task, settings.to_plain(made.config))).verb
-    does, known = verb.does, verb.name in VERBS
+    does, example = verb.does, "picture.png" if made.config.front.kind == "patches" else verb.example
+    following = use_command(verb, str(folder), example=example)
     if made.tokenizer is None and made.config.front.kind == "tokens":
-        does, known = f"{does}, but has no vocabulary and reads ids", False
-    shown = shlex.quote(str(folder))
-    example = "picture.png" if made.config.front.kind == "patches" else verb.example
+        does = f"{does}, but has no vocabulary and reads ids"
+        following = inspect_command(str(folder))
     return [
         ("family", f"{made.config.family}, {made.config.shape}"),
         ("parameters", f"{sum(one.numel() for one in made.model.parameters()):,}"),
         ("use", does),
-        ("next", f"clearformer {verb.name} {example} --model {shown}" if known else f"clearformer inspect {shown}"),
+        ("next", following),
     ]

@@ -35,12 +35,13 @@ GROUPS = {
         "tokenize": "show the pieces and ids that a text becomes",
     },
     "other formats": {
-        "import": "open a published checkpoint: Hugging Face, CTranslate2, GGUF",
+        "import": "open a published checkpoint: Hugging Face (a folder or a name), CTranslate2, GGUF",
         "export": "write a model for another program: Hugging Face, CTranslate2, ONNX",
         "quantize": "a model in eight bits: size, speed and score before and after",
     },
     "tools": {
         "doctor": "what is wrong with data to train on, by file and line",
+        "models": "list the models that ship or can be fetched, or get one",
         "data": "list the known corpora, or get one",
         "bench": "speed, memory and start-up time beside other programs, in one run",
     },

@@ -31,7 +31,7 @@ class GivenText(NamedTuple):
 
 def add_model(parser: argparse.ArgumentParser, what: str, *, default: str | None = None) -> None:
     """--model."""
-    shown = f"{what}: a model folder, the folder of a run, or the name of a model that ships"
+    shown = f"{what}: a model folder, the folder of a run, or the name of a model that ships or was fetched"
     parser.add_argument(
         "--model", required=default is None, default=default, help=f"{shown} ({default})" if default else shown
     )

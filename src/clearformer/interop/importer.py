@@ -25,11 +25,17 @@ log = logging.getLogger(__name__)
 
 
 def import_checkpoint(
-    source: Path | str, out: Path | str, family: str | None = None, *, split: str | None = None
+    source: Path | str,
+    out: Path | str,
+    family: str | None = None,
+    *,
+    split: str | None = None,
+    origin: Mapping[str, Any] | None = None,
 ) -> Bundle:
     """Import a checkpoint into a model folder `out`; its provenance says how well it agrees with the published program.
 
-    split: where vocab.txt lists whole tokens, the pattern that finds them in a text.
+    split: where vocab.txt lists whole tokens, the pattern that finds them in a text. origin: where the checkpoint was
+    fetched from, for the provenance.
     """
     source = Path(source)
     found = read_checkpoint(source, family, split=split)
@@ -44,6 +50,7 @@ def import_checkpoint(
         raise ValueError(f"{source}: the imported model is not the published one: {certificate.fault}; nothing written")
     provenance = {
         **found.bundle.provenance,
+        **(origin or {}),
         "assumed": found.assumed,
         "left_aside": sorted(found.aside),
         "notes": list(found.notes),
