@@ -72,6 +72,17 @@ def test_a_name_is_fetched_listed_and_used(published, capsys):
     assert "somebody/tiny" in capsys.readouterr().out
 
 
+def test_a_damaged_folder_does_not_spoil_the_list(published, capsys, caplog):
+    assert main(["models", "get", "somebody/tiny"]) == 0
+    (place_of("somebody/tiny") / "config.json").write_text("{")
+    capsys.readouterr()
+    assert "minilm" in listed(capsys)
+    assert "`clearformer models get somebody/tiny` fetches it anew" in caplog.text
+    assert main(["models", "get", "somebody/tiny"]) == 0
+    capsys.readouterr()
+    assert "somebody/tiny" in listed(capsys)
+
+
 def test_a_model_that_was_not_fetched_says_how(capsys):
     assert main(["embed", "a text", "--model", "minilm"]) == 1
     expected = "the model minilm is not on this machine yet; fetch it with `clearformer models get minilm`"

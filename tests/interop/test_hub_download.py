@@ -96,6 +96,25 @@ def test_a_line_that_is_cut_is_resumed_also_by_the_next_command(hub, published, 
     assert hub.sent == {name: len(content) for name, content in published.items()}
 
 
+def test_who_stops_it_in_the_middle_goes_on_there(hub, published, tmp_path):
+    """As Ctrl-C does. What was sent and not yet written when it came is sent again, and no more than that."""
+    hub.put("somebody/tiny", published)
+    small = sum(len(content) for name, content in published.items() if name != WEIGHTS)
+
+    def stop_at_the_weights(done, total):
+        if small < done < total:
+            raise KeyboardInterrupt
+
+    hub.instead[STORED] = lambda request: hub.send_file(request, "somebody/tiny", WEIGHTS, upto=5000)
+    with pytest.raises(KeyboardInterrupt):
+        fetch(tmp_path / "f", on_progress=stop_at_the_weights)
+    assert not (tmp_path / "f" / WEIGHTS).exists()
+    del hub.instead[STORED]
+    fetch(tmp_path / "f")
+    assert (tmp_path / "f" / WEIGHTS).read_bytes() == published[WEIGHTS]
+    assert hub.sent[WEIGHTS] == len(published[WEIGHTS])
+
+
 def test_what_is_there_is_not_fetched_again_but_looked_at(hub, published, tmp_path):
     hub.put("somebody/tiny", published)
     fetch(tmp_path / "f")

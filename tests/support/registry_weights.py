@@ -12,7 +12,7 @@ ONLY_FOR_TESTS = {
     "ruaccent": RegistryPackage(
         requirement="ruaccent-predictor==1.2.0",
         sha256="b1ca8204341ae4e5c88e9c1a23a60702d907e60797117cb1e22ea4f0deef7b84",
-        size=27_962_000,  # about
+        size=28_067_713,
         folder="ruaccent/model",
         files=("acc_model.pt", "vocab.json"),
     )

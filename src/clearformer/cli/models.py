@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import logging
 import shlex
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -14,6 +15,8 @@ from clearformer.cli.usage import UsageError
 if TYPE_CHECKING:
     from clearformer.folder.description import Description
     from clearformer.tasks.verbs import Verb
+
+log = logging.getLogger(__name__)
 
 LARGEST_GB = 100_000.0
 
@@ -129,8 +132,12 @@ def listed_models() -> Iterator[ListedModel]:
         )
     for name in fetched:
         place = place_of(name)
-        if hub_name(name) is not None and place is not None:
+        if hub_name(name) is None or place is None:
+            continue
+        try:
             yield _present(name, place, source="hub", download_bytes=None)
+        except ValueError as error:
+            log.warning("%s; `clearformer models get %s` fetches it anew", error, name)
 
 
 def _present(name: str, folder: Path, *, source: str, download_bytes: int | None) -> ListedModel:
