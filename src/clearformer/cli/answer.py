@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Answer one question after the other."""
-    from clearformer.inference.text_readers import Answerer
+    from clearformer.inference.answer_finder import Answerer
 
     questions = _questions(arguments)
     answerer = Answerer(open_model(arguments))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from clearformer.cli.use import add_answers, add_model, add_texts, answer_texts, open_model
 
 if TYPE_CHECKING:
-    from clearformer.inference.text_readers import Tag
+    from clearformer.inference.word_tagger import Tag
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Tag text by text; a blank line stands between texts."""
-    from clearformer.inference.text_readers import Tagger
+    from clearformer.inference.word_tagger import Tagger
 
     tagger = Tagger(open_model(arguments))
     shown = count()

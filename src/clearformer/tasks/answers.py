@@ -24,8 +24,8 @@ from clearformer.data.token_pairs import TokenIds
 from clearformer.evaluation.exact_match import score_answers
 from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Preprocessing
+from clearformer.inference.answer_finder import Answerer
 from clearformer.inference.answer_windows import cut_windows
-from clearformer.inference.text_readers import Answerer
 from clearformer.tasks.automatic import question_files
 from clearformer.tasks.data_files import DataFiles, file_names, folder_of, several
 from clearformer.tasks.learned_vocabulary import vocabularies

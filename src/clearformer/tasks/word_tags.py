@@ -20,7 +20,7 @@ from clearformer.data.word_pieces import markers, unknown, word_pieces
 from clearformer.evaluation.entities import score_entities
 from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Preprocessing
-from clearformer.inference.text_readers import Tagger
+from clearformer.inference.word_tagger import Tagger
 from clearformer.tasks.automatic import tagged_files
 from clearformer.tasks.data_files import DataFiles, file_names, folder_of, several
 from clearformer.tasks.learned_vocabulary import vocabularies
