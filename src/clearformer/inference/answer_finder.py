@@ -17,47 +17,77 @@ from clearformer.inference.text_readers import Reader
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """A passage of the context, or "" where the text does not say. score: the logarithm of its probability."""
+    """A passage of the context, or "" where the text does not say. score: the logarithm of its probability.
+
+    context: which of several contexts has it, from 0.
+    """
 
     text: str
     score: float
     start: int
     end: int
+    context: int = 0
 
     @property
     def probability(self) -> float:
         return math.exp(self.score)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReadContext:
+    """A context and what the model says of its passages.
+
+    places: where each piece stands in the context. band: for each piece and each length of a passage that begins there,
+    logits measured against "no answer", or else against the whole window. N L.
+    """
+
+    text: str
+    places: tuple[tuple[int, int], ...]
+    band: Tensor
+
+
 class Answerer(Reader):
     """Where in a context the answer to a question stands.
 
     A model that was trained here has learned to point to its first token where a window lacks the answer. A passage's
-    score is then the logarithm of its probability among all passages of all windows and "no answer". Of other models
-    nobody knows what the first token says: the score is the passage's probability within its own window.
+    score is then the logarithm of its probability among all passages of all windows, and of all contexts, and "no
+    answer". Of other models nobody knows what the first token says: the score is the passage's probability within its
+    own window.
     """
 
     def __init__(self, bundle: Bundle) -> None:
         super().__init__(bundle, "span")
         self.may_decline = bundle.provenance.get("no_answer") is True
+        self.temperature = bundle.preprocessing.outcome.temperature
 
-    def answer(self, question: str, context: str, config: AnswerConfig | None = None, **changes: Any) -> Answer:
-        """The best passage of at most `longest` tokens; a long context is read in windows that overlap by half."""
-        return self.answer_all([(question, context)], config, **changes)[0]
+    def answer(
+        self, question: str, context: str | Sequence[str], config: AnswerConfig | None = None, **changes: Any
+    ) -> Answer:
+        """The best passage of at most `longest` tokens; a long context is read in windows that overlap by half. Of
+        several contexts, the best passage of all.
+        """
+        if isinstance(context, str):
+            return self.answer_all([(question, context)], config, **changes)[0]
+        options = replace(config or AnswerConfig(), **changes)
+        if not context:
+            raise ValueError("there is no context to look for an answer in; give one at least")
+        return self.choose(list(self.read([(question, one) for one in context], options)), options)
 
     def answer_all(
         self, asked: Sequence[tuple[str, str]], config: AnswerConfig | None = None, **changes: Any
     ) -> list[Answer]:
         """The answer to each question about its context, in order."""
         options = replace(config or AnswerConfig(), **changes)
-        found: list[Answer] = []
+        return [self.choose([one], options) for one in self.read(asked, options)]
+
+    def read(self, asked: Sequence[tuple[str, str]], options: AnswerConfig) -> Iterator[ReadContext]:
+        """What the model says of the passages of each question's context, in order."""
         for start in range(0, len(asked), options.batch):
             part = asked[start : start + options.batch]
             cut = [cut_windows(self.tokenizer, *one, self.longest) for one in part]
             read = self._read([window for one in cut for window in one.windows], options.batch)
             for (_, context), one in zip(part, cut, strict=True):
-                found.append(self._choose(context, one, self._odds(one, read, options.longest), options))
-        return found
+                yield ReadContext(text=context, places=one.places, band=self._odds(one, read, options.longest))
 
     def _read(self, windows: Sequence[ContextWindow], batch: int) -> Iterator[Tensor]:
         """For each window the logits of its tokens: T 2."""
@@ -66,13 +96,11 @@ class Answerer(Reader):
             extra = {}
             if self.bundle.config.embedding.types > 1:
                 extra["types"] = pad_sources([list(window.types) for window in part], 0).tokens[:, : self.longest]
-            logits = self.run([window.ids for window in part], **extra).float()
+            logits = self.run([window.ids for window in part], **extra).float() / self.temperature
             yield from (row[: len(window.ids)] for row, window in zip(logits, part, strict=True))
 
     def _odds(self, asked: AskedWindows, read: Iterator[Tensor], longest: int) -> Tensor:
-        """For each piece of the context and each length of a passage that begins there: logits, measured against "no
-        answer" in their window, or else against all of it. A passage in two windows counts where it is likelier. N L.
-        """
+        """A `ReadContext`'s band. A passage in two windows counts where it is likelier. N L."""
         real = torch.tensor([start < end for start, end in asked.places], dtype=torch.bool)
         if not bool(real.any()):
             raise ValueError("the context has no words to answer with")
@@ -86,17 +114,20 @@ class Answerer(Reader):
             band[rows] = torch.maximum(band[rows], spans)
         return band
 
-    def _choose(self, context: str, asked: AskedWindows, band: Tensor, options: AnswerConfig) -> Answer:
+    def choose(self, read: Sequence[ReadContext], options: AnswerConfig) -> Answer:
+        """The best passage of all contexts, or none."""
         total = torch.zeros(())  # of the logarithm of everything that the best passage competes with
-        best = float(band.max())
+        bests = [float(one.band.max()) for one in read]
+        which = max(range(len(read)), key=bests.__getitem__)
+        best, one = bests[which], read[which]
         if self.may_decline:
-            total = band.logsumexp((0, 1))
+            total = torch.stack([other.band.logsumexp((0, 1)) for other in read]).logsumexp(0)
             if options.no_answer:
                 total = torch.logaddexp(total, torch.zeros(()))
                 if best < 0:
                     return Answer(text="", score=-float(total), start=0, end=0)
-        first, more = divmod(int(band.argmax()), band.size(1))
-        begin, end = asked.places[first][0], asked.places[first + more][1]
-        text = context[begin:end]
+        first, more = divmod(int(one.band.argmax()), one.band.size(1))
+        begin, end = one.places[first][0], one.places[first + more][1]
+        text = one.text[begin:end]
         begin, end = begin + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
-        return Answer(text=context[begin:end], score=best - float(total), start=begin, end=end)
+        return Answer(text=one.text[begin:end], score=best - float(total), start=begin, end=end, context=which)

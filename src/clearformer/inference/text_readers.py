@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from clearformer.folder.bundle import Bundle
+from clearformer.folder.preprocessing import Outcome
 from clearformer.inference.predictor import describe
 from clearformer.inference.reading_settings import ReadingConfig
 from clearformer.inference.steppers import SourceBatch, pad_sources
@@ -23,11 +24,22 @@ TextOrPair = str | tuple[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Classification:
-    """A text's class. scores: the probability of every class by name."""
+    """A text's class. scores: the probability of every class by name.
+
+    labels: where a text may have several, those that are probable enough; `label` is then the most probable one.
+    """
 
     label: str
     probability: float
     scores: dict[str, float]
+    labels: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """The number that a model of numbers gives to a text."""
+
+    number: float
 
 
 class Reader:
@@ -71,29 +83,49 @@ class Reader:
 
 
 class Classifier(Reader):
-    """One class for each text."""
+    """For each text one class, several, or a number: the folder says which. A text that does not fit is read in
+    windows, over which probabilities and numbers are averaged.
+    """
 
     def __init__(self, bundle: Bundle) -> None:
         super().__init__(bundle, "class")
+        self.outcome = bundle.preprocessing.outcome
 
     def classify(
         self, texts: str | Sequence[TextOrPair], config: ReadingConfig | None = None, **changes: Any
     ) -> list[Classification]:
-        """The class of each text, or pair of texts, in order. A text that does not fit is read in windows, whose
-        probabilities are averaged.
-        """
+        """The class, or classes, of each text or pair of texts, in order."""
+        if self.outcome.kind == "number":
+            raise ValueError("this model gives a number to each text and no class; use `estimate`")
+        read = self.logits(texts, config, **changes)
+        return [self._classification(likely(one, self.outcome).tolist()) for one in read]
+
+    def estimate(
+        self, texts: str | Sequence[TextOrPair], config: ReadingConfig | None = None, **changes: Any
+    ) -> list[Estimate]:
+        """The number of each text or pair of texts, in order, in the unit of the training data."""
+        if self.outcome.kind != "number":
+            raise ValueError(f"this model knows classes ({', '.join(self.labels[:4])}) and no numbers; use `classify`")
+        read = self.logits(texts, config, **changes)
+        return [Estimate(number=self.outcome.mean + self.outcome.deviation * float(one.mean())) for one in read]
+
+    def logits(
+        self, texts: str | Sequence[TextOrPair], config: ReadingConfig | None = None, **changes: Any
+    ) -> list[Tensor]:
+        """What the head says of each text, by windows: W C."""
         batch = replace(config or ReadingConfig(), **changes).batch
         given: list[TextOrPair] = [texts] if isinstance(texts, str) else list(texts)
         windows = [self._windows(number, one) for number, one in enumerate(given, start=1)]
         rows = [row for parts in windows for row in parts]
-        read = [self.run(rows[start : start + batch]).softmax(-1) for start in range(0, len(rows), batch)]
-        shares = iter(torch.split(torch.cat(read), [len(parts) for parts in windows]) if rows else ())
-        return [self._classification(next(shares).mean(dim=0).tolist()) for _ in given]
+        read = [self.run(rows[start : start + batch]).float() for start in range(0, len(rows), batch)]
+        return list(torch.split(torch.cat(read), [len(parts) for parts in windows])) if rows else []
 
     def _classification(self, row: list[float]) -> Classification:
         best = max(range(len(row)), key=row.__getitem__)
         scores = dict(zip(self.labels, row, strict=True))
-        return Classification(label=self.labels[best], probability=row[best], scores=scores)
+        several = self.outcome.kind == "several"
+        enough = tuple(label for label, share in scores.items() if share >= self.outcome.threshold) if several else None
+        return Classification(label=self.labels[best], probability=row[best], scores=scores, labels=enough)
 
     def _windows(self, number: int, given: TextOrPair) -> list[list[int]]:
         """The ids of a text, or of its overlapping parts where it is longer than the model reads."""
@@ -116,6 +148,12 @@ class Classifier(Reader):
         room = self.longest - around
         starts = range(0, max(1, len(inner) - room // 2), room // 2)
         return [[*before, *inner[start : start + room], *after] for start in starts]
+
+
+def likely(logits: Tensor, outcome: Outcome) -> Tensor:
+    """The probability of every class, averaged over windows: W C -> C."""
+    scaled = logits / outcome.temperature
+    return (scaled.sigmoid() if outcome.kind == "several" else scaled.softmax(-1)).mean(dim=0)
 
 
 class Embedder(Reader):

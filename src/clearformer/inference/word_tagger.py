@@ -70,13 +70,21 @@ class Tagger(Reader):
         self, sentences: Sequence[Sequence[str]], config: ReadingConfig | None = None, **changes: Any
     ) -> list[list[str]]:
         """The best legal tags of sentences whose words are split already."""
-        batch = replace(config or ReadingConfig(), **changes).batch
-        read = self._scores([word_pieces(self.tokenizer, words) for words in sentences], batch)
+        read = self.read_words(sentences, replace(config or ReadingConfig(), **changes))
         return [[self.labels[number] for number in self.legal.best(scores)] for scores in read]
+
+    def read_words(self, sentences: Sequence[Sequence[str]], config: ReadingConfig) -> list[NDArray[np.float64]]:
+        """For sentences whose words are split already, the logarithm of each tag's probability for each word: W L."""
+        return self._scores([word_pieces(self.tokenizer, words) for words in sentences], config.batch)
+
+    @property
+    def marks_entities(self) -> bool:
+        """Whether the tags are B-, I- and so on before types of entities."""
+        return any(label != "O" and parts(label) is not None for label in self.labels)
 
     def entities(self, text: str) -> list[Entity]:
         """The entities of a text in order, with their places in it; a long text is read in windows."""
-        if not any(label != "O" and parts(label) is not None for label in self.labels):
+        if not self.marks_entities:
             raise ValueError(f"this model's tags ({', '.join(self.labels[:4])}) mark no entities; use `tag`")
         words, scores = self._read(text)
         found = self.legal.entities(scores, self.legal.best(scores))

@@ -24,12 +24,13 @@ class ConllError(ValueError):
 
 
 class TaggedSentence(NamedTuple):
-    """Words with their tags as B, I and O. repaired: the lines on which something was mended."""
+    """Words with their tags as B, I and O. repaired: the lines on which something was mended. place: file and line."""
 
     words: tuple[str, ...]
     tags: tuple[str, ...]
     line: int
     repaired: tuple[int, ...] = ()
+    place: str = ""
 
 
 class _Line(NamedTuple):
@@ -82,4 +83,10 @@ def _sentence(path: Path, rows: list[_Line], illegal: Illegal) -> TaggedSentence
         )
     mended = {*odd, *(place for place, row in enumerate(rows) if row.word == NO_WORD)}
     words = tuple(row.word for row in rows)
-    return TaggedSentence(words, tuple(made), rows[0].number, tuple(rows[place].number for place in sorted(mended)))
+    return TaggedSentence(
+        words=words,
+        tags=tuple(made),
+        line=rows[0].number,
+        repaired=tuple(rows[place].number for place in sorted(mended)),
+        place=f"{path}:{rows[0].number}",
+    )
