@@ -2,7 +2,7 @@
 
 import pytest
 
-from clearformer.data.word_pieces import markers, text_pieces, word_pieces
+from clearformer.data.word_pieces import SEGMENTS, SHAPE_TYPES, markers, text_pieces, type_of, word_pieces
 from clearformer.text.train_tokenizer import TokenizerConfig, train_from
 from clearformer.text.word_spans import word_spans
 
@@ -16,7 +16,8 @@ def tokenizer(request):
 
 def test_the_first_piece_of_each_word_is_known(tokenizer):
     words = [*TEXT.split(), "zyxw", "\u200b", "\x07"]
-    ids, first = word_pieces(tokenizer, words)
+    ids, first, types = word_pieces(tokenizer, words)
+    assert types == [0] * len(ids)
     assert len(first) == len(words)
     assert first == sorted(set(first))
     for word, start, end in zip(words, first, [*first[1:], len(ids)], strict=True):
@@ -24,8 +25,18 @@ def test_the_first_piece_of_each_word_is_known(tokenizer):
         assert end > start
 
 
+def test_every_piece_tells_its_word_s_shape_if_asked(tokenizer):
+    words = ["lovelace", "Lovelace", "LOVELACE", "1,815"]
+    ids, first, types = word_pieces(tokenizer, words, shapes=True)
+    assert [len(set(types[a:b])) for a, b in zip(first, [*first[1:], len(ids)], strict=True)] == [1] * len(words)
+    assert [types[place] for place in first] == [type_of(word) for word in words]
+    assert types[0] == 0
+    assert min(types[first[1] :]) >= SEGMENTS
+    assert max(types) < SHAPE_TYPES
+
+
 def test_no_words_have_no_pieces(tokenizer):
-    assert word_pieces(tokenizer, []) == ([], [])
+    assert word_pieces(tokenizer, []) == ([], [], [])
 
 
 def test_markers_are_what_stands_around(tokenizer):

@@ -1,10 +1,13 @@
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
 
 from clearformer.model import families
 from clearformer.model.build import build
-from clearformer.model.weights import put_weights, thin_out, weights_of
+from clearformer.model.config import EmbeddingConfig
+from clearformer.model.weights import put_weights, start_from, thin_out, weights_of
 
 
 class Tied(nn.Module):
@@ -100,3 +103,15 @@ def test_a_deeper_model_has_nowhere_to_take_its_layers_from():
     model = deep(6, 4)
     with pytest.raises(ValueError, match="missing decoder"):
         put_weights(model, thin_out(weights_of(deep(6, 2)), model))
+
+
+def test_new_token_types_begin_like_the_first():
+    """So a model that is told more about each token says at first what the other one said."""
+    torch.manual_seed(1)
+    few, many = (build(replace(families.bert(vocab_size=11, dim=8, hidden_dim=8, layers=1, heads=2),
+                               embedding=EmbeddingConfig(types=types, norm=True))) for types in (2, 5))  # fmt: skip
+    assert start_from(many, weights_of(few)) == []
+    ids = torch.randint(0, 11, (2, 4))
+    few.eval(), many.eval()
+    told = torch.tensor([[0, 2, 3, 4]] * 2)
+    torch.testing.assert_close(many(ids, types=told), few(ids))

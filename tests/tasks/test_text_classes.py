@@ -196,3 +196,21 @@ def test_a_label_that_training_never_saw_is_named(folder):
     (folder / "dev.tsv").write_text("label\tsentence\nbad\tawful film\nugly\tthe film\n")
     with pytest.raises(ValueError, match=r"dev\.tsv:3: the label 'ugly' does not occur in training, which has bad"):
         assemble(recipe({"data.dev": "dev.tsv"}), folder)
+
+
+def test_numbered_classes_are_called_by_their_names(folder):
+    """In training, in use, and where a test file has the numbers; a number without a name is refused by its line."""
+    for part in ("train", "test"):
+        text = (folder / f"{part}.tsv").read_text(encoding="utf-8")
+        (folder / f"{part}.tsv").write_text(text.replace("bad\t", "1\t").replace("good\t", "0\t"), encoding="utf-8")
+    (folder / "names.txt").write_text("worth it\nnot worth it\n", encoding="utf-8")
+    made = train(recipe({"data.names": "names.txt"}), folder / "run", base=folder)
+    assert evaluate(made, [folder / "test.tsv"])["accuracy"] > 0.95
+    assert {one.label for one in cf.load(made).classify(["a lovely film", "a dull film"])} == {
+        "worth it",
+        "not worth it",
+    }
+    with (folder / "test.tsv").open("a", encoding="utf-8") as file:
+        file.write("2\tthe film\n")
+    with pytest.raises(ValueError, match=r"test\.tsv, line 102: the label '2' is no number of one of 2 class names"):
+        evaluate(made, [folder / "test.tsv"])

@@ -15,7 +15,7 @@ from clearformer.run.evaluation import evaluate
 from clearformer.run.recipe import parse_recipe
 from clearformer.run.train import Interrupted, train
 from clearformer.tasks import word_tags
-from clearformer.tasks.word_tags import TagObjective
+from clearformer.tasks.word_tags import TaggedData, TagObjective
 from run.assembled import assemble
 from support.every_kind import TEXTS, make
 from support.stopping import StopsAt
@@ -189,13 +189,13 @@ def test_a_long_sentence_is_learned_from_in_parts_and_no_tag_is_lost(folder):
     for count in (1, 21, 22, 23, 100):
         tags = tuple(draw.choices(("O", "B-PER", "B-LOC"), k=count))
         one = TaggedSentence(tuple(draw.choices(["Lovelace", "unheard", "in"], k=count)), tags, 1)
-        rows = list(word_tags.encode(tokenizer, one, labels, 24))
+        rows = list(word_tags.encode(tokenizer, one, labels, TaggedData(max_length=24)))
         assert all(len(ids) == len(row_tags) <= 24 for ids, row_tags in rows)
         kept = [labels[number] for _, row in rows for number in row if number != UNTAGGED]
         assert tuple(kept) == tags
     giant = TaggedSentence(("in", "x" * 90, "in"), ("O", "B-PER", "O"), 1)
     tokenizer = assemble(recipe({"data.vocabulary": {"kind": "byte", "vocab_size": 300}}), folder).made.tokenizer
-    rows = list(word_tags.encode(tokenizer, giant, labels, 24))
+    rows = list(word_tags.encode(tokenizer, giant, labels, TaggedData(max_length=24)))
     assert [labels[n] for _, row in rows for n in row if n != UNTAGGED] == ["O", "B-PER", "O"]
     assert all(len(ids) <= 24 for ids, _ in rows)
 
@@ -231,3 +231,27 @@ def test_every_word_of_an_imported_model_has_a_tag(tmp_path):
     assert [tag.word for tag in tags] == TEXTS[0].split()
     assert all(TEXTS[0][tag.start : tag.end] == tag.word for tag in tags)
     assert word_tags.TASK.verb.line(tags) == " ".join(f"{tag.word}/{tag.label}" for tag in tags)
+
+
+def test_capitals_are_given_back_to_a_vocabulary_that_forgets_them(tmp_path):
+    """Every word is sometimes a name, and only a capital tells: without shapes there is nothing to learn from."""
+    draw = random.Random(2)
+    lines = []
+    for _ in range(300):
+        for word in draw.choices(["rose", "ada", "rome", "saw", "near"], k=draw.randint(3, 6)):
+            name = draw.random() < 0.4
+            lines.append(f"{word.title()}\tB-PER" if name else f"{word}\tO")
+        lines.append("")
+    (tmp_path / "train.conll").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    vocabulary = {"kind": "wordpiece", "vocab_size": 300, "normalise": ["lowercase"]}
+    found = {}
+    for shapes in (False, True):
+        made = train(
+            recipe({"data.shapes": shapes, "data.vocabulary": vocabulary}), tmp_path / str(shapes), base=tmp_path
+        )
+        found[shapes] = evaluate(made, [tmp_path / "train.conll"])["f1"]
+    assert found[True] > 0.99
+    assert found[False] < 0.8
+    tagger = cf.load(tmp_path / "True")
+    alone = [tagger.tag_words([words])[0] for words in (["Rose", "saw", "ada"], ["ada"])]
+    assert tagger.tag_words([["Rose", "saw", "ada"], ["ada"]]) == alone == [["B-PER", "O", "O"], ["O"]]

@@ -6,7 +6,7 @@ from pathlib import Path
 from clearformer.cli.usage import UsageError
 from clearformer.cli.use import check_folder
 
-TARGETS = ("huggingface", "ctranslate2", "onnx")
+TARGETS = ("huggingface", "ctranslate2", "onnx", "clearformer")
 QUANTIZATIONS = ("float32", "int16", "int8", "int8_float32")
 
 
@@ -14,7 +14,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     parser.add_argument("model", metavar="MODEL", help="a model folder or the name of one that ships")
     parser.add_argument("dir", type=Path, metavar="FOLDER", help="the folder to write")
-    parser.add_argument("--to", required=True, choices=TARGETS, help="the format to write")
+    parser.add_argument(
+        "--to",
+        required=True,
+        choices=TARGETS,
+        help="the format to write (clearformer: adapters merged)",
+    )
     parser.add_argument(
         "--quantization",
         choices=QUANTIZATIONS,
@@ -31,7 +36,11 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.quantization != "float32" and arguments.to != "ctranslate2":
         raise UsageError(f"--quantization is for --to ctranslate2, not for {arguments.to}")
     folder = find_model(arguments.model)
-    if arguments.to == "huggingface":
+    if arguments.to == "clearformer":
+        from clearformer.folder import bundle
+
+        bundle.save(bundle.load(folder), arguments.dir)
+    elif arguments.to == "huggingface":
         from clearformer.interop import to_hugging_face
 
         to_hugging_face.export(folder, arguments.dir)

@@ -107,6 +107,7 @@ class TaggedBatch(Batch):
     ids: Tensor  # B T
     keep: Tensor  # B T
     tags: Tensor  # B T
+    types: Tensor | None = None  # B T: what each word looks like, where the model is told
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,11 +175,12 @@ def collate_labelled(rows: Sequence[tuple[TokenIds, int]], *, pad: int) -> Label
     return LabelledBatch(ids=ids, keep=keep, labels=torch.tensor([label for _, label in rows], dtype=torch.long))
 
 
-def collate_tagged(rows: Sequence[tuple[TokenIds, TokenIds]], *, pad: int) -> TaggedBatch:
-    """Pad sentences and the tags of their pieces."""
-    ids, keep = _pad([ids for ids, _ in rows], pad=pad)
-    tags, _ = _pad([tags for _, tags in rows], pad=UNTAGGED)
-    return TaggedBatch(ids=ids, keep=keep, tags=tags)
+def collate_tagged(rows: Sequence[Sequence[TokenIds]], *, pad: int) -> TaggedBatch:
+    """Pad sentences, the tags of their pieces, and, where there are some, the types of these."""
+    ids, keep = _pad([row[0] for row in rows], pad=pad)
+    tags, _ = _pad([row[1] for row in rows], pad=UNTAGGED)
+    types = _pad([row[2] for row in rows], pad=0)[0] if len(rows[0]) > 2 else None
+    return TaggedBatch(ids=ids, keep=keep, tags=tags, types=types)
 
 
 def collate_spans(rows: Sequence[tuple[TokenIds, TokenIds, TokenIds]], *, pad: int) -> SpanBatch:

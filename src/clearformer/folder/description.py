@@ -29,6 +29,7 @@ class Description:
 
     task: which use the model is for; None in folders of format 1, where the network's head says it. model: its
     configuration as plain data. engine: what is said of weights in another program's layout, where there are some.
+    adapters: where the base is that a folder of adapters belongs to.
     """
 
     path: Path
@@ -37,6 +38,7 @@ class Description:
     preprocessing: Mapping[str, Any]
     provenance: Mapping[str, Any]
     engine: Mapping[str, Any] | None = None
+    adapters: Mapping[str, Any] | None = None
 
     def plain(self) -> dict[str, Any]:
         """As config.json has it, in the present format."""
@@ -119,7 +121,7 @@ def read_description(folder: Path) -> Description:
             f"{path} has format {described.get('format')}, but this version reads format {FORMAT}; update clearformer"
         )
     described = described if described["format"] == FORMAT else _upgraded(described)
-    for name in ("preprocessing", "provenance", "ctranslate2"):
+    for name in ("preprocessing", "provenance", "ctranslate2", "adapters"):
         if not isinstance(described.get(name, {}), dict):
             raise DamagedError(f"{path} has a {name} that is no table of facts")
     return Description(
@@ -129,6 +131,7 @@ def read_description(folder: Path) -> Description:
         preprocessing=described.get("preprocessing", {}),
         provenance=described.get("provenance", {}),
         engine=described.get("ctranslate2"),
+        adapters=described.get("adapters"),
     )
 
 

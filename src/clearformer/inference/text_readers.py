@@ -66,9 +66,10 @@ class Reader:
                 raise UnusableTextError(number, "is empty")
         return found
 
-    def rectangle(self, rows: Sequence[Sequence[int]]) -> SourceBatch:
+    def rectangle(self, rows: Sequence[Sequence[int]], pad: int | None = None) -> SourceBatch:
         """Rows of ids as one batch."""
-        return pad_sources([list(row) for row in rows], self.tokenizer.special_ids.get("pad", 0))
+        filler = self.tokenizer.special_ids.get("pad", 0) if pad is None else pad
+        return pad_sources([list(row) for row in rows], filler)
 
     @torch.inference_mode()
     def run(self, rows: Sequence[Sequence[int]], **extra: Any) -> Tensor:

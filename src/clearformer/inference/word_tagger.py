@@ -45,6 +45,7 @@ class Tagger(Reader):
     def __init__(self, bundle: Bundle) -> None:
         super().__init__(bundle, "tags")
         self.legal = LegalTags(self.labels)
+        self.shapes = bundle.preprocessing.shapes
         self.split = bundle.provenance.get("words")  # how words were split in training; None: a model from elsewhere
 
     def tag(self, text: str) -> list[Tag]:
@@ -75,7 +76,9 @@ class Tagger(Reader):
 
     def read_words(self, sentences: Sequence[Sequence[str]], config: ReadingConfig) -> list[NDArray[np.float64]]:
         """For sentences whose words are split already, the logarithm of each tag's probability for each word: W L."""
-        return self._scores([word_pieces(self.tokenizer, words) for words in sentences], config.batch)
+        return self._scores(
+            [word_pieces(self.tokenizer, words, shapes=self.shapes) for words in sentences], config.batch
+        )
 
     @property
     def marks_entities(self) -> bool:
@@ -106,7 +109,7 @@ class Tagger(Reader):
         """Where the words of a text stand, and how probable each tag is for each of them."""
         words = word_spans(text, characters=self.split == "characters")
         if self.split is not None:
-            pieces = word_pieces(self.tokenizer, [text[start:end] for start, end in words])
+            pieces = word_pieces(self.tokenizer, [text[start:end] for start, end in words], shapes=self.shapes)
         else:  # whoever trained it let the tokenizer see the whole text, spaces and all
             words, pieces = text_pieces(self.tokenizer, text, words)
         [scores] = self._scores([pieces], batch=32)
@@ -128,7 +131,11 @@ class Tagger(Reader):
         for begin in range(0, len(windows), batch):
             group = windows[begin : begin + batch]
             rows = [[*before, *sentences[number].ids[start : start + room], *after] for number, start in group]
-            read = self.run(rows).float().log_softmax(-1).double().numpy()
+            extra = {}
+            if self.shapes:
+                types = [[0] * len(before) + sentences[number].types[start : start + room] for number, start in group]
+                extra["types"] = self.rectangle([[*row, *[0] * len(after)] for row in types], pad=0).tokens
+            read = self.run(rows, **extra).float().log_softmax(-1).double().numpy()
             for (number, start), row in zip(group, read, strict=True):
                 first, size = np.array(sentences[number].first), len(sentences[number].ids)
                 around = _around(first, start, min(start + room, size), size)

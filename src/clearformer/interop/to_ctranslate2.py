@@ -48,6 +48,11 @@ def convert(
     opened.verify()
     config = settings.parse(ModelConfig, opened.description.model, str(opened.path / "config.json"))
     check(config)
+    if opened.description.adapters is not None:
+        raise ValueError(
+            f"ctranslate2 wants whole weights, and {opened.path} holds adapters; merge them first: clearformer export "
+            f"{opened.path} FOLDER --to clearformer"
+        )
     read = opened.preprocessing
     source, target = read.sides
     spec = describe(config, Weights(opened.path / "model.safetensors"))

@@ -5,7 +5,7 @@ import re
 import torch
 from torch import Tensor, nn
 
-HEAD = "head."
+HEAD, TYPES = "head.", "front.type_embed.weight"
 LAYER = re.compile(r"(.*\blayers)\.(\d+)\.(.*)")
 
 
@@ -35,9 +35,13 @@ def put_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
 
 def start_from(model: nn.Module, weights: dict[str, Tensor]) -> list[str]:
     """Begin with another model's weights: fewer layers of them where this one is shallower, and a new head where the
-    two heads differ. Returns the names of what is new.
+    two heads differ. Token types that the other does not have begin like its first. Returns the names of what is new.
     """
     given, own = thin_out(weights, model), weights_of(model)
+    for name in own:
+        if name.endswith(TYPES) and name in given and len(given[name]) < len(own[name]):
+            more = given[name][:1].expand(len(own[name]) - len(given[name]), -1)
+            given[name] = torch.cat((given[name], more))
     new = [
         name for name in own if name.startswith(HEAD) and (name not in given or given[name].shape != own[name].shape)
     ]

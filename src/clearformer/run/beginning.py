@@ -10,11 +10,13 @@ import torch
 from clearformer import __version__
 from clearformer.folder import bundle
 from clearformer.folder.bundle import Bundle
+from clearformer.folder.description import open_folder
 from clearformer.model.build import build
 from clearformer.model.weights import start_from, weights_of
 from clearformer.run.recipe import Recipe
 from clearformer.tasks.model_section import model_config
 from clearformer.tasks.task import Prepared, Task
+from clearformer.training.tuning import TuningConfig, choose_what_learns
 
 log = logging.getLogger(__name__)
 
@@ -25,16 +27,26 @@ def begin(task: Task, recipe: Recipe, prepared: Prepared[Any], device: torch.dev
     config = model_config(recipe.model, task.training.sizes(prepared.preprocessing))
     torch.manual_seed(recipe.training.seed)
     model = build(config)
-    if (start := recipe.model.get("from")) is not None:
+    start, tuning = recipe.model.get("from"), recipe.training.tuning
+    if start is not None:
         new = start_from(model, weights_of(bundle.load(Path(start)).model))
         if new:
             log.info("begun with %s; new are %s", start, ", ".join(new))
+        choose_what_learns(model, tuning, new)
+        if tuning.rank and open_folder(start).description.adapters:
+            raise ValueError(
+                f"{start} holds adapters, and new ones want a whole model beside them; merge it first: clearformer "
+                f"export {start} FOLDER --to clearformer"
+            )
+    elif tuning != TuningConfig(layer_decay=tuning.layer_decay):
+        raise ValueError("[training.tuning] keeps what a model knows, and there is none to begin with; say model.from")
     return Bundle(
         task=task.name,
         config=config,
         model=model.to(device),
         preprocessing=prepared.preprocessing,
         provenance=provenance(recipe, task.training.facts(recipe)),
+        base=start if tuning.rank else None,
     )
 
 

@@ -2,12 +2,15 @@
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import nn
 
 from clearformer.folder.bundle import Bundle
+from clearformer.model.adapters import merged, merged_weights
+from clearformer.model.weights import put_weights, weights_of
 from clearformer.run.recipe import Recipe
 from clearformer.tasks.task import Judging, Prepared, Scores, Task, Training
 from clearformer.training.distributed import Ranks
@@ -25,11 +28,14 @@ class Validation:
         self.training: Training[Any, Any, Any, Any] = task.training
         self.prepared, self.ranks = prepared, ranks
         self.objective = prepared.objective(recipe.objective)
-        self.predictor = task.use(made)
+        self.plain = merged(made.model)  # what is used looks at weights, which adapters are not yet part of
+        self.predictor = task.use(replace(made, model=self.plain))
         self.collate: Callable[..., Any] = self.training.collate(recipe.data, made.preprocessing)
         self.judging = Judging(options=recipe.use, scoring=recipe.scoring, ranks=ranks)
 
     def __call__(self, model: nn.Module, step: int) -> Scores:
+        if self.plain is not model:
+            put_weights(self.plain, merged_weights(weights_of(model)))
         scores = {**self.mean_loss(model), **self.training.score(self.predictor, self.prepared.held, self.judging)}
         numbers = ", ".join(f"{name} {value:.3f}" for name, value in scores.items() if not isinstance(value, str))
         sample = next((f"; {value}" for value in scores.values() if isinstance(value, str)), "")

@@ -25,15 +25,15 @@ class Goals:
     outcome: Outcome
 
     @classmethod
-    def of(cls, rows: Sequence[LabelledText], kind: LabelKind) -> "Goals":
-        """Look at the training texts."""
+    def of(cls, rows: Sequence[LabelledText], kind: LabelKind, names: Sequence[str] | None = None) -> "Goals":
+        """Look at the training texts. names: the labels in an order that somebody gave."""
         if kind == "number":
             values = np.array([float(row.label) for row in rows])
             spread = float(values.std()) or 1.0
             outcome = Outcome(kind=kind, mean=float(values.mean()), deviation=spread)
             return cls(labels=(), counts=(), texts=len(rows), outcome=outcome)
         inside = Counter(label for row in rows for label in labels_of(row, kind))
-        labels = label_order(list(inside))
+        labels = label_order(list(inside)) if names is None else tuple(names)
         counts = tuple(inside[label] for label in labels)
         return cls(labels=labels, counts=counts, texts=len(rows), outcome=Outcome(kind=kind))
 

@@ -27,6 +27,7 @@ from clearformer.tasks.label_scores import HeldTexts, report, score, settle
 from clearformer.tasks.learned_vocabulary import vocabularies
 from clearformer.tasks.task import Prepared, Seed, Task, Training, Workspace
 from clearformer.tasks.verbs import VERBS
+from clearformer.text.lines import read_lines
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.text.train_tokenizer import TokenizerConfig
 
@@ -43,6 +44,7 @@ class LabelledData(DataFiles):
     test: str = file_names()  # a table for the end
     text: str | None = None  # the name of the text's column, or its number from 1 where there are no headings
     label: str | None = None  # the name of the label's column
+    names: str = file_names()  # a list of class names, one on each line, where the labels are their numbers from 0
     second: str | None = None  # the name of a second text's column, where the class belongs to a pair
     kind: LabelKind = "one"  # what a label is: one class, several (`a|b`, `a;b` or a JSON list), or a number
     labels: tuple[str, ...] = ()  # several: the names of columns of 0 and 1, one per label, in place of `label`
@@ -56,22 +58,23 @@ class LabelledData(DataFiles):
 def prepare(data: LabelledData, workspace: Workspace) -> Prepared[Example]:
     """Read the tables, hold some out, learn a vocabulary, and keep the tokens."""
     folder = folder_of(data, workspace.base)
-    train = _read(folder / data.train, data)
-    dev = _read(folder / data.dev, data) if data.dev else []
+    names = list(read_lines(folder / data.names)) if data.names else None
+    train = _read(folder / data.train, data, names)
+    dev = _read(folder / data.dev, data, names) if data.dev else []
     if not dev:
         classes = ["" if data.kind == "number" else row.label for row in train]
         held = hold_out_by_class([_key(row) for row in train], classes, share=data.hold_out)
         dev = [row for row, out in zip(train, held, strict=True) if out]
         train = [row for row, out in zip(train, held, strict=True) if not out]
-    goals = Goals.of(train, data.kind)
+    goals = Goals.of(train, data.kind, names)
     refuse_unknown(dev, goals.labels, data.kind, "does not occur in training")
     log.info("%s", goals.said())
     start = None if workspace.start is None else workspace.start.preprocessing
     texts = [text for row in train for text in (row.text, row.second) if text is not None]
     [tokenizer] = vocabularies(data.vocabulary, {"joint": texts}, workspace, () if start is None else start.sides[:1])
-    names = (data.train, data.dev) if data.dev else (data.train,)
+    files = [name for name in (data.train, data.dev) if name]
     made_from = {
-        "files": [vars(scan(folder / name)) for name in names],
+        "files": [vars(scan(folder / name)) for name in files],
         "tokenizer": tokenizer.fingerprint(),
         "hold_out": data.hold_out,
         "max_length": data.max_length,
@@ -106,15 +109,27 @@ def _column(rows: Sequence[Sequence[float]], number: Any) -> Column:
     return Column(values, np.array([len(row) for row in rows]))
 
 
-def _read(path: Path, data: LabelledData) -> list[LabelledText]:
+def _read(path: Path, data: LabelledData, names: Sequence[str] | None) -> list[LabelledText]:
     told = {name: getattr(data, name) for name in ("text", "label", "second", "labels", "origin", "kind")}
-    return list(read_labelled(path, find_columns(path, **told)))
+    return named(path, list(read_labelled(path, find_columns(path, **told))), names)
 
 
 def _held(rows: Sequence[LabelledText]) -> HeldTexts:
     return HeldTexts(
         texts=[_given(row) for row in rows], labels=[row.label for row in rows], places=[row.place for row in rows]
     )
+
+
+def named(path: Path, rows: list[LabelledText], names: Sequence[str] | None) -> list[LabelledText]:
+    """The rows with the names of their classes in place of numbers, where there are names."""
+    if names is None:
+        return rows
+    known = {str(number): name for number, name in enumerate(names)}
+    if wrong := next((row for row in rows if row.label not in known), None):
+        raise ValueError(
+            f"{path}, line {wrong.line}: the label {wrong.label!r} is no number of one of {len(known)} class names"
+        )
+    return [row._replace(label=known[row.label]) for row in rows]
 
 
 def _key(row: LabelledText) -> tuple[str, ...]:
@@ -172,8 +187,10 @@ def held_out(files: Sequence[Path], folder: ModelFolder) -> HeldTexts:
     """A test set: a table whose columns are named as in training, or found. A label that the model lacks is refused."""
     told = folder.provenance.get("columns", {})
     outcome, labels = folder.preprocessing.outcome, folder.preprocessing.labels
-    named = {**told, "kind": outcome.kind} if isinstance(told, dict) else {"kind": outcome.kind}
-    rows = [row for path in files for row in read_labelled(path, find_columns(path, **named))]
+    columns = {**told, "kind": outcome.kind} if isinstance(told, dict) else {"kind": outcome.kind}
+    names = labels if folder.provenance.get("numbered") else None
+    read = ((path, list(read_labelled(path, find_columns(path, **columns)))) for path in files)
+    rows = [row for path, some in read for row in named(path, some, names)]
     if labels:
         refuse_unknown(rows, labels, outcome.kind, "is unknown to the model")
     return _held(rows)
@@ -185,6 +202,7 @@ def facts(recipe: Any) -> dict[str, Any]:
     return {
         "data": recipe.data.corpus or Path(recipe.data.train).name,
         "columns": {name: value for name, value in named.items() if value},
+        "numbered": True if recipe.data.names else None,
         "max_length": recipe.data.max_length,
     }
 

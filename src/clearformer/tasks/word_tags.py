@@ -16,7 +16,7 @@ from clearformer.data.file_facts import scan
 from clearformer.data.readers.conll import Illegal, TaggedSentence, read_conll
 from clearformer.data.shards import Column, ShardWriter, shards_for, token_type_for
 from clearformer.data.token_pairs import TokenIds
-from clearformer.data.word_pieces import markers, unknown, word_pieces
+from clearformer.data.word_pieces import SHAPE_TYPES, markers, unknown, word_pieces
 from clearformer.evaluation.entities import score_entities
 from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Preprocessing
@@ -32,7 +32,7 @@ from clearformer.text.train_tokenizer import TokenizerConfig
 from clearformer.training.loss import Loss
 
 log = logging.getLogger(__name__)
-Example = tuple[TokenIds, TokenIds]  # pieces; tags of first pieces, UNTAGGED elsewhere
+Example = tuple[TokenIds, ...]  # pieces; tags of first pieces, UNTAGGED elsewhere; types, if words' shapes are told
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +44,7 @@ class TaggedData(DataFiles):
     test: str = file_names()  # a file for the end
     illegal: Illegal = "refuse"  # an I-X that follows no X: refuse the file, or repair the tag and say how often
     words: Literal["spaced", "characters"] = "spaced"  # what a word is where the model reads running text
+    shapes: bool = False  # tell the model what a word looks like: capitals, digits, signs
     hold_out: float = 0.1  # share of the sentences, where there is no dev
     vocabulary: TokenizerConfig = field(default_factory=lambda: TokenizerConfig(kind="wordpiece"))
     max_length: int = 128  # tokens; a longer sentence is learned from in parts
@@ -84,25 +85,27 @@ def prepare(data: TaggedData, workspace: Workspace) -> Prepared[Example]:
         "hold_out": data.hold_out,
         "max_length": data.max_length,
         "illegal": data.illegal,
+        "shapes": data.shapes,
         "labels": list(labels),
     }
 
     def fill(writer: ShardWriter) -> dict[str, Any]:
-        rows = [row for one in train for row in encode(tokenizer, one, labels, data.max_length)]
-        lengths = np.array([len(ids) for ids, _ in rows])
-        ids, tags = (np.concatenate(column) for column in zip(*rows, strict=True))
-        writer.add(tokens=Column(ids, lengths), tags=Column(tags, lengths))
+        rows = [row for one in train for row in encode(tokenizer, one, labels, data)]
+        lengths = np.array([len(row[0]) for row in rows])
+        parts = (np.concatenate(column) for column in zip(*rows, strict=True))
+        writer.add(**{name: Column(part, lengths) for name, part in zip(columns, parts, strict=True)})
         return {"kept": len(rows)}
 
     columns = {"tokens": token_type_for(tokenizer.vocab_size), "tags": "<i2"}
+    columns |= {"types": "|u1"} if data.shapes else {}
     made = workspace.folder / "shards"
     shards = shards_for(made, columns=columns, made_from=made_from, fill=fill, same=workspace.resume)
     return Prepared(
-        train=shards,  # type: ignore[arg-type]  # two columns
+        train=shards,
         lengths=[shards.lengths("tokens")],
-        dev=[row for one in dev for row in encode(tokenizer, one, labels, data.max_length)],
+        dev=[row for one in dev for row in encode(tokenizer, one, labels, data)],
         held=_held(dev),
-        preprocessing=Preprocessing(tokenizer=tokenizer, labels=labels),
+        preprocessing=Preprocessing(tokenizer=tokenizer, labels=labels, shapes=data.shapes),
     )
 
 
@@ -122,11 +125,11 @@ def read_sentences(path: Path, illegal: Illegal) -> list[TaggedSentence]:
     return read
 
 
-def encode(tokenizer: Tokenizer, one: TaggedSentence, labels: Sequence[str], longest: int) -> Iterator[Example]:
+def encode(tokenizer: Tokenizer, one: TaggedSentence, labels: Sequence[str], data: TaggedData) -> Iterator[Example]:
     """A sentence with markers; one that is too long in parts, each of which begins with a word."""
     before, after = markers(tokenizer)
-    room = longest - len(before) - len(after)
-    ids, first = word_pieces(tokenizer, one.words)
+    room = data.max_length - len(before) - len(after)
+    ids, first, types = word_pieces(tokenizer, one.words, shapes=data.shapes)
     tags = np.full(len(ids), UNTAGGED)
     tags[first] = [labels.index(tag) for tag in one.tags]
     start = 0
@@ -135,15 +138,17 @@ def encode(tokenizer: Tokenizer, one: TaggedSentence, labels: Sequence[str], lon
         if end <= start:  # a word of more pieces than fit: its first ones are read
             end = next((place for place in first if place > start), len(ids))
         inner = slice(start, min(end, start + room))
-        blank = ([UNTAGGED] * len(before), [UNTAGGED] * len(after))
-        yield np.array([*before, *ids[inner], *after]), np.array([*blank[0], *tags[inner], *blank[1]])
+        around = len(before), len(after)
+        row = np.array([*before, *ids[inner], *after]), np.pad(tags[inner], around, constant_values=UNTAGGED)
+        yield (*row, np.pad(types[inner], around)) if data.shapes else row
         start = end
 
 
 def sizes(preprocessing: Preprocessing) -> dict[str, Any]:
     """What vocabulary and tags decide of the model."""
     head = {"kind": "tags", "labels": len(preprocessing.labels)}
-    return {"vocab_size": preprocessing.sides[0].vocab_size, "head": head}
+    told = {"embedding": {"types": SHAPE_TYPES}} if preprocessing.shapes else {}
+    return {"vocab_size": preprocessing.sides[0].vocab_size, "head": head, **told}
 
 
 def collate(data: TaggedData, preprocessing: Preprocessing) -> Callable[[Sequence[Example], Seed], TaggedBatch]:
@@ -160,7 +165,7 @@ def collate(data: TaggedData, preprocessing: Preprocessing) -> Callable[[Sequenc
 
     def collate_rows(rows: Sequence[Example], seed: Seed) -> TaggedBatch:
         random = np.random.default_rng(seed) if seed and data.word_dropout else None
-        given = [(ids if random is None else hide(ids, tags, random), tags) for ids, tags in rows]
+        given = rows if random is None else [(hide(row[0], row[1], random), *row[1:]) for row in rows]
         return collate_tagged(given, pad=tokenizer.special_ids.get("pad", 0))
 
     return collate_rows
@@ -169,7 +174,7 @@ def collate(data: TaggedData, preprocessing: Preprocessing) -> Callable[[Sequenc
 def loss(model: nn.Module, batch: TaggedBatch, objective: TagObjective) -> Loss:
     """Cross-entropy over the first pieces of words, and how many of their tags were right."""
     tagged = batch.tags != UNTAGGED
-    logits, tags = model(batch.ids, keep=batch.keep)[tagged], batch.tags[tagged]
+    logits, tags = model(batch.ids, keep=batch.keep, types=batch.types)[tagged], batch.tags[tagged]
     log_probs = logits.float().log_softmax(-1)
     nll = -log_probs.gather(-1, tags[:, None])[:, 0]
     each = (1 - objective.smoothing) * nll - objective.smoothing * log_probs.mean(dim=-1)

@@ -24,6 +24,7 @@ from clearformer.training.optimiser import MovingAverage, OptimiserConfig, make_
 from clearformer.training.replicas import Replicas, count_replicas
 from clearformer.training.schedule import Schedule, ScheduleConfig
 from clearformer.training.signals import Stop
+from clearformer.training.tuning import TuningConfig, shares_of_the_rate
 
 log = logging.getLogger(__name__)
 B = TypeVar("B")
@@ -58,6 +59,7 @@ class TrainingConfig:
     bad_updates: int = 5  # so many in a row and the run goes back to its last checkpoint
     schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
     optimiser: OptimiserConfig = field(default_factory=OptimiserConfig)
+    tuning: TuningConfig = field(default_factory=TuningConfig)
 
     def __post_init__(self) -> None:
         for name in AT_LEAST_ONE:
@@ -122,7 +124,7 @@ class Loop(Generic[B]):
         ranks: Ranks,
     ) -> None:
         self.parts, self.config, self.schedule, self.folder, self.ranks = parts, config, schedule, folder, ranks
-        optimiser = make_optimiser(model, config.optimiser)
+        optimiser = make_optimiser(model, config.optimiser, shares_of_the_rate(model, config.tuning.layer_decay))
         ema = MovingAverage(model, config.optimiser.ema) if config.optimiser.ema else None
         self.training = TrainingState(model, optimiser, Progress(), ema)
         self.with_loss = WithLoss(model, parts.loss)
@@ -260,7 +262,7 @@ class Loop(Generic[B]):
         progress = self.training.progress
         progress.step += 1
         for group in self.training.optimiser.param_groups:
-            group["lr"] = self.schedule(progress.step)
+            group["lr"] = self.schedule(progress.step) * group["share"]
         self.training.optimiser.step()
         # The fused optimiser writes without a mark; whoever keeps something made from the weights looks for one.
         torch.autograd.graph.increment_version(list(self.training.model.parameters()))

@@ -38,7 +38,7 @@ class Muon(torch.optim.Optimizer):
     def __init__(
         self, matrices: Iterable[Tensor], rest: torch.optim.Optimizer, *, momentum: float, decay: float
     ) -> None:
-        super().__init__(matrices, {"lr": 0.0, "momentum": momentum, "weight_decay": decay})
+        super().__init__(matrices, {"lr": 0.0, "share": 1.0, "momentum": momentum, "weight_decay": decay})
         self._matrices, self._rest = self.param_groups[0], rest
         self.param_groups = [self._matrices, *rest.param_groups]
         rest.state = self.state

@@ -1,6 +1,7 @@
 """Adam with the paper's constants, or Muon for the matrices, and running averages of the weights."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -34,29 +35,44 @@ class OptimiserConfig:
                 )
 
 
-def make_optimiser(model: nn.Module, config: OptimiserConfig) -> torch.optim.Optimizer:
-    """The optimiser of a run; its rate is set at every step by the schedule."""
+def make_optimiser(
+    model: nn.Module, config: OptimiserConfig, shares: Mapping[str, float] | None = None
+) -> torch.optim.Optimizer:
+    """The optimiser of a run; its rate is set at every step by the schedule, times each group's `share`.
+
+    shares: of the rate, by parameter; 1 for all if they are not given.
+    """
+    learning = {name: p for name, p in model.named_parameters() if p.requires_grad}
+    if not learning:
+        raise ValueError("nothing of this model is left to learn; freeze less of it")
+    share_of = {id(p): 1.0 if shares is None else shares[name] for name, p in learning.items()}
     if config.kind == "adam":
-        return _adam([p for p in model.parameters() if p.requires_grad], config)
+        return _adam(list(learning.values()), config, share_of)
     matrices = layer_matrices(model)
     if not matrices:
         raise ValueError(
-            "muon moves the matrices of Transformer layers, and this model has none; choose training.optimiser.kind = "
-            '"adam"'
+            "muon moves the matrices of Transformer layers, and this model has none that learn; choose "
+            'training.optimiser.kind = "adam"'
         )
+    if len(set(share_of.values())) > 1:
+        raise ValueError("muon has one rate for all layers; leave training.tuning.layer_decay at 1, or choose adam")
     apart = {id(matrix) for matrix in matrices}
-    rest = _adam([p for p in model.parameters() if p.requires_grad and id(p) not in apart], config)
+    rest = _adam([p for p in learning.values() if id(p) not in apart], config, share_of)
     return Muon(matrices, rest, momentum=config.momentum, decay=config.decay)
 
 
-def _adam(parameters: list[nn.Parameter], config: OptimiserConfig) -> torch.optim.AdamW:
-    """One fused update for all parameters; norms and biases are not pulled towards zero."""
-    groups = [
-        {"params": [p for p in parameters if p.dim() > 1], "weight_decay": config.decay},
-        {"params": [p for p in parameters if p.dim() <= 1], "weight_decay": 0.0},
-    ]
+def _adam(
+    parameters: Sequence[nn.Parameter], config: OptimiserConfig, share_of: Mapping[int, float]
+) -> torch.optim.AdamW:
+    """One fused update for all parameters of a share; norms and biases are not pulled towards zero."""
+    groups: dict[tuple[float, bool], list[nn.Parameter]] = defaultdict(list)
+    for parameter in parameters:
+        groups[share_of[id(parameter)], parameter.dim() > 1].append(parameter)
     return torch.optim.AdamW(
-        [group for group in groups if group["params"]],
+        [
+            {"params": alike, "weight_decay": config.decay if matrices else 0.0, "share": share}
+            for (share, matrices), alike in groups.items()
+        ],
         lr=0.0,
         betas=(config.beta1, config.beta2),
         eps=config.eps,

@@ -47,6 +47,7 @@ class Corpus:
     citation: str
     splits: Mapping[str, tuple[str, ...]]
     files: tuple[CorpusFile, ...]
+    within: str | None = None  # where it lies below a folder of local copies, if not in one of its name
 
     @property
     def size(self) -> int:

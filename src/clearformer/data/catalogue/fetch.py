@@ -31,7 +31,7 @@ def locate(name: str) -> Path | None:
     if corpus.ships:
         return _verified(corpus, corpus.folder, "install clearformer again")
     root = os.environ.get("CLEARFORMER_DATA")
-    folder = Path(root) / name if root else None
+    folder = Path(root) / (corpus.within or name) if root else None
     if folder is None or not folder.is_dir():
         return None
     return _verified(corpus, folder, "replace this copy, or unset CLEARFORMER_DATA to use another one")
@@ -88,7 +88,8 @@ def _bring(
     if file.url is None:
         raise FetchError(
             f"{corpus.name}/{file.path} is prepared from {corpus.origin}, and no server offers it in this form: "
-            f"put a copy into a folder {corpus.name} and let CLEARFORMER_DATA point to the folder above."
+            f"put a copy into a folder {corpus.within or corpus.name} and let CLEARFORMER_DATA point to the "
+            "folder that has it."
         )
     final = folder / file.path
     if file.form == "gzip":
