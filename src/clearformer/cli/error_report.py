@@ -30,10 +30,10 @@ def show_report(report: "ErrorReport") -> Iterator[str]:
 def _classes(classes: Sequence["ClassScore"]) -> Iterator[str]:
     shown = classes[:SHOWN]
     names = _column([one.name for one in shown], "class")
-    yield f"{names[0]}  precision   recall       F1    count"
+    yield f"{names[0]}  precision    recall        F1    count"
     for name, one in zip(names[1:], shown, strict=True):
         yield (
-            f"{name}   {100 * one.precision:6.2f} %  {100 * one.recall:5.2f} %  {100 * one.f1:5.2f} %  {one.count:7,}"
+            f"{name}   {100 * one.precision:6.2f} %  {100 * one.recall:6.2f} %  {100 * one.f1:6.2f} %  {one.count:7,}"
         )
     yield from _rest(len(classes) - len(shown))
 

@@ -11,6 +11,7 @@ from clearformer.folder import bundle
 from clearformer.folder.bundle import Bundle
 from clearformer.folder.run_folder import MODEL
 from clearformer.foundation import storage
+from clearformer.model.adapters import merged
 from clearformer.run.recipe import Recipe
 from clearformer.tasks.task import Judging, Prepared, Task
 from clearformer.training.distributed import Ranks
@@ -25,15 +26,17 @@ def end(loop: Loop[Any], task: Task, recipe: Recipe, made: Bundle, prepared: Pre
     """Write the model folder; returns what the model gets wrong of the development set, where its task can say that."""
     assert task.training is not None
     finish(loop)
+    plain = replace(made, model=merged(made.model))  # what is used looks at weights, which adapters are not part of
     judging = Judging(options=recipe.use, scoring=recipe.scoring, ranks=Ranks.alone(), thorough=True)
     if task.training.settle is not None:
-        settled = task.training.settle(task.use(made), prepared.held, judging)
-        made = replace(made, preprocessing=replace(made.preprocessing, outcome=settled.outcome))
+        settled = task.training.settle(task.use(plain), prepared.held, judging)
+        decided = replace(made.preprocessing, outcome=settled.outcome)
+        made, plain = replace(made, preprocessing=decided), replace(plain, preprocessing=decided)
         log.info("%s", settled.said)
     bundle.save(made, loop.folder / MODEL)
     if task.training.report is None:
         return None
-    report = task.training.report(task.use(made), prepared.held, judging)
+    report = task.training.report(task.use(plain), prepared.held, judging)
     write_report(report, loop.folder, "dev")
     return report
 
