@@ -123,4 +123,6 @@ def _listed(file: Path | None) -> Iterator[Question]:
         contexts = context if isinstance(context, list) else [context]
         if not isinstance(asked, str) or not contexts or not all(isinstance(one, str) for one in contexts):
             raise ValueError(f"{place}: question and context should be texts")
+        if any("\ud800" <= letter <= "\udfff" for text in (asked, *contexts) for letter in text):
+            raise ValueError(f"{place} has half a character (a lone surrogate \\udXXX); mend that line")
         yield Question(asked, contexts, [f"context {n}" for n in range(1, len(contexts) + 1)], place)

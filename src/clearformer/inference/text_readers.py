@@ -130,6 +130,8 @@ class Classifier(Reader):
 
     def _windows(self, number: int, given: TextOrPair) -> list[list[int]]:
         """The ids of a text, or of its overlapping parts where it is longer than the model reads."""
+        if not all(part.strip() for part in ([given] if isinstance(given, str) else given)):
+            raise UnusableTextError(number, "is empty; give some words")
         if not isinstance(given, str):
             ids = list(self.tokenizer.encode_pair(*given).ids)
             if len(ids) > self.longest:
@@ -139,7 +141,7 @@ class Classifier(Reader):
             return [ids]
         ids = list(self.tokenizer.encode(given).ids)
         if not ids:
-            raise UnusableTextError(number, "is empty")
+            raise UnusableTextError(number, "has nothing that the model reads")
         if len(ids) <= self.longest:
             return [ids]
         inner = list(self.tokenizer.encode(given, add_special=False).ids)

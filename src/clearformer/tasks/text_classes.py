@@ -14,6 +14,7 @@ from clearformer.data.collate import LabelledBatch, collate_labelled
 from clearformer.data.file_facts import scan
 from clearformer.data.readers.label_cells import LabelKind
 from clearformer.data.readers.labelled import LabelledText, find_columns, read_labelled
+from clearformer.data.readers.tables import read_rows
 from clearformer.data.shards import Column, ShardWriter, shards_for, token_type_for
 from clearformer.data.token_pairs import TokenIds
 from clearformer.folder.description import ModelFolder
@@ -187,13 +188,29 @@ def held_out(files: Sequence[Path], folder: ModelFolder) -> HeldTexts:
     """A test set: a table whose columns are named as in training, or found. A label that the model lacks is refused."""
     told = folder.provenance.get("columns", {})
     outcome, labels = folder.preprocessing.outcome, folder.preprocessing.labels
-    columns = {**told, "kind": outcome.kind} if isinstance(told, dict) else {"kind": outcome.kind}
     names = labels if folder.provenance.get("numbered") else None
-    read = ((path, list(read_labelled(path, find_columns(path, **columns)))) for path in files)
-    rows = [row for path, some in read for row in named(path, some, names)]
+    rows = []
+    for path in files:
+        columns = find_columns(path, **_there(path, told), kind=outcome.kind)
+        log.info("%s: %s", path, columns.shown())
+        rows += named(path, list(read_labelled(path, columns)), names)
     if labels:
         refuse_unknown(rows, labels, outcome.kind, "is unknown to the model")
     return _held(rows)
+
+
+def _there(path: Path, told: Any) -> dict[str, Any]:
+    """The columns of training that a table has as well; a run on somebody's own file gave them names of its own."""
+    first = next(iter(read_rows(path)), None)
+    there = set() if first is None else set(first.fields)
+    names = {"text", "label", "second", "labels", "origin"}
+    if not isinstance(told, dict) or not isinstance(told.get("labels", []), list):
+        return {}
+    return {
+        name: value
+        for name, value in told.items()
+        if name in names and there.issuperset(value if name == "labels" else [value])
+    }
 
 
 def facts(recipe: Any) -> dict[str, Any]:

@@ -1,12 +1,14 @@
 """Sentences with a tag for each word: CoNLL files, plain or gzipped.
 
-One word a line, its tag in the last column, a blank line between sentences; columns are separated by tabs or spaces.
+One word a line, its tag in the last column that holds tags, a blank line between sentences; columns are separated by
+tabs or spaces.
 Tags in IOBES or BMES become B, I and O. What cannot be read is refused by file and line; nothing is dropped but
 `-DOCSTART-`, which is no sentence.
 """
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -16,6 +18,7 @@ from clearformer.text.lines import read_lines
 Illegal = Literal["refuse", "repair"]
 _SPACES = re.compile("[ \t]+")
 _DOCUMENT = "-DOCSTART-"
+LOOKED_AT = 400  # lines, to find the column of the tags
 NO_WORD = "\ufffd"  # stands for a word that is missing
 
 
@@ -46,11 +49,12 @@ def read_conll(path: Path, *, illegal: Illegal = "refuse") -> Iterator[TaggedSen
     are told.
     """
     rows: list[_Line] = []
+    column = _tag_column(path) or -1
     for number, line in enumerate(read_lines(path), start=1):
         if line.startswith(_DOCUMENT):
             continue
         if line.strip(" \t"):
-            rows.append(_columns(path, number, line, illegal))
+            rows.append(_columns(path, number, line, column, illegal))
         elif rows:
             yield _sentence(path, rows, illegal)
             rows = []
@@ -58,18 +62,40 @@ def read_conll(path: Path, *, illegal: Illegal = "refuse") -> Iterator[TaggedSen
         yield _sentence(path, rows, illegal)
 
 
-def _columns(path: Path, number: int, line: str, illegal: Illegal) -> _Line:
+def looks_like_conll(path: Path) -> bool:
+    """Whether the lines of a file are words with tags, some of which mark entities, whatever the file is called."""
+    return path.is_file() and _tag_column(path) is not None
+
+
+def _tag_column(path: Path) -> int | None:
+    """The last column that holds nothing but tags, counted from the end (-1), in the beginning of a file."""
+    lines = islice(read_lines(path), LOOKED_AT)
+    rows = [_fields(line) for line in lines if line.strip(" \t") and not line.startswith(_DOCUMENT)]
+    width = min(map(len, rows), default=0)
+    for column in range(-1, -width, -1):  # the first column has the words
+        tags = [parts(fields[column]) for fields in rows]
+        if all(tags) and any(one and one[1] for one in tags):
+            return column
+    return None
+
+
+def _fields(line: str) -> list[str]:
     kept = line.rstrip(" \t")
-    fields = [one.strip(" ") for one in kept.split("\t")] if "\t" in kept else _SPACES.split(kept.lstrip(" "))
-    if len(fields) < 2:
+    return [one.strip(" ") for one in kept.split("\t")] if "\t" in kept else _SPACES.split(kept.lstrip(" "))
+
+
+def _columns(path: Path, number: int, line: str, column: int, illegal: Illegal) -> _Line:
+    fields = _fields(line)
+    if len(fields) < max(2, -column):
         raise ConllError(f"{path}, line {number} has one column ({line[:40]!r}): write a word, a tab and its tag")
     if not fields[0] and illegal == "refuse":
         raise ConllError(f'{path}, line {number} has a tag and no word: mend it, or say illegal = "repair"')
-    if parts(fields[-1]) is None:
+    tag = fields[column]
+    if parts(tag) is None:
         raise ConllError(
-            f"{path}, line {number}: {fields[-1][:40]!r} is no tag; write O, or B-, I-, M-, E- or S- before a type"
+            f"{path}, line {number}: {tag[:40]!r} is no tag; write O, or B-, I-, M-, E- or S- before a type"
         )
-    return _Line(number, fields[0] or NO_WORD, fields[-1])
+    return _Line(number, fields[0] or NO_WORD, tag)
 
 
 def _sentence(path: Path, rows: list[_Line], illegal: Illegal) -> TaggedSentence:

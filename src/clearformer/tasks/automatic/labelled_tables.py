@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from clearformer.data.class_split import hold_out_by_class
+from clearformer.data.readers.conll import looks_like_conll
 from clearformer.data.readers.label_cells import LabelKind
 from clearformer.data.readers.labelled import LabelledText, find_columns, read_labelled
 from clearformer.data.readers.tables import LabelledError
@@ -36,7 +37,7 @@ def recognise(files: Sequence[Path]) -> str | None:
     if len(files) != 1 or not files[0].is_file():
         return None
     name = files[0].name.lower().removesuffix(".gz")
-    if not name.endswith(ENDINGS):
+    if not name.endswith(ENDINGS) or (name.endswith((".tsv", ".csv")) and looks_like_conll(files[0])):
         return None
     return f"texts with labels: {find_columns(files[0]).shown()}"
 

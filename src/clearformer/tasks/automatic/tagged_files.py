@@ -8,7 +8,7 @@ from typing import Any
 
 from clearformer.data.class_split import hold_out_by_class
 from clearformer.data.entity_tags import bio_labels
-from clearformer.data.readers.conll import ConllError, TaggedSentence, read_conll
+from clearformer.data.readers.conll import ConllError, TaggedSentence, looks_like_conll, read_conll
 from clearformer.tasks.automatic.encoder_recipe import EncoderPlan, EncoderSize, encoder_recipe
 from clearformer.tasks.automatic.tag_doctor import TagReport, examine_tags
 from clearformer.tasks.task import Automatic, Choice, Chosen
@@ -30,7 +30,7 @@ def recognise(files: Sequence[Path]) -> str | None:
     """One CoNLL file."""
     if len(files) != 1 or not files[0].is_file():
         return None
-    if not files[0].name.lower().removesuffix(".gz").endswith(ENDINGS):
+    if not files[0].name.lower().removesuffix(".gz").endswith(ENDINGS) and not looks_like_conll(files[0]):
         return None
     rows = list(islice(read_conll(files[0], illegal="repair"), 1000))
     kinds = [label[2:] for label in bio_labels([tag[2:] for row in rows for tag in row.tags if tag != "O"])[1::2]]
