@@ -8,17 +8,17 @@ Tags in IOBES or BMES become B, I and O. What cannot be read is refused by file 
 
 import re
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from clearformer.data.entity_tags import parts, to_bio
-from clearformer.text.lines import read_lines
+from clearformer.text.lines import peek_lines, read_lines
 
 Illegal = Literal["refuse", "repair"]
 _SPACES = re.compile("[ \t]+")
 _DOCUMENT = "-DOCSTART-"
 LOOKED_AT = 400  # lines, to find the column of the tags
+FEWEST_LINES = 10  # of which a file is known by its content: one line of prose may end with B-flat
 NO_WORD = "\ufffd"  # stands for a word that is missing
 
 
@@ -49,7 +49,7 @@ def read_conll(path: Path, *, illegal: Illegal = "refuse") -> Iterator[TaggedSen
     are told.
     """
     rows: list[_Line] = []
-    column = _tag_column(path) or -1
+    column = _tag_column(_first_rows(path)) or -1
     for number, line in enumerate(read_lines(path), start=1):
         if line.startswith(_DOCUMENT):
             continue
@@ -64,13 +64,19 @@ def read_conll(path: Path, *, illegal: Illegal = "refuse") -> Iterator[TaggedSen
 
 def looks_like_conll(path: Path) -> bool:
     """Whether the lines of a file are words with tags, some of which mark entities, whatever the file is called."""
-    return path.is_file() and _tag_column(path) is not None
+    if not path.is_file():
+        return False
+    rows = _first_rows(path)
+    return len(rows) >= FEWEST_LINES and len(set(map(len, rows))) == 1 and _tag_column(rows) is not None
 
 
-def _tag_column(path: Path) -> int | None:
-    """The last column that holds nothing but tags, counted from the end (-1), in the beginning of a file."""
-    lines = islice(read_lines(path), LOOKED_AT)
-    rows = [_fields(line) for line in lines if line.strip(" \t") and not line.startswith(_DOCUMENT)]
+def _first_rows(path: Path) -> list[list[str]]:
+    lines = peek_lines(path, LOOKED_AT)
+    return [_fields(line) for line in lines if line.strip(" \t") and not line.startswith(_DOCUMENT)]
+
+
+def _tag_column(rows: list[list[str]]) -> int | None:
+    """The last column that holds nothing but tags, counted from the end (-1)."""
     width = min(map(len, rows), default=0)
     for column in range(-1, -width, -1):  # the first column has the words
         tags = [parts(fields[column]) for fields in rows]

@@ -7,7 +7,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from clearformer.text.lines import read_lines
+from clearformer.text.lines import peek_lines, read_lines
 
 TEXT_NAMES = ("text", "sentence", "review", "content", "comment", "title", "tweet", "body", "message", "sentence1",
               "question1", "text_a", "premise", "文本", "内容", "评论", "标题", "句子")  # fmt: skip
@@ -44,7 +44,7 @@ def read_rows(path: Path) -> Iterator[TableRow]:
 
 def _sniff(path: Path) -> str:
     """The mark that gives every one of the first records as many columns, the usual one first."""
-    lines = list(islice(read_lines(path), SNIFFED))
+    lines = peek_lines(path, SNIFFED)
     for mark in ",;\t|":
         try:
             widths = {len(fields) for fields in csv.reader(lines, delimiter=mark, quoting=_quoting(mark)) if fields}
