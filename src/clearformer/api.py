@@ -68,6 +68,7 @@ def train(
     changes: Mapping[str, Any] | None = None,
     *,
     data: str | Path | Sequence[str | Path] | None = None,
+    start: str | Path | None = None,
     out: str | Path,
     resume: bool = False,
     minutes: float | None = None,
@@ -75,18 +76,19 @@ def train(
     """Train as a recipe file (or a shipped recipe's name) says, or on `data` with everything chosen; returns the
     finished model folder.
 
-    changes: values by dotted key, such as {"training.steps": 500}. minutes: about how long it may take.
+    changes: values by dotted key, such as {"training.steps": 500}. start: a model to begin with instead of from
+    scratch. minutes: about how long it may take.
     """
     from clearformer.foundation import settings
     from clearformer.run.automatic import choose
-    from clearformer.run.recipe import find_recipe, parse_recipe
+    from clearformer.run.recipe import begun_with, find_recipe, parse_recipe
     from clearformer.run.train import train as run
 
     if (recipe is None) == (data is None):
         raise ValueError("give either a recipe or data to train on")
     if data is not None:
         files = [Path(one) for one in ([data] if isinstance(data, str | Path) else data)]
-        choose(files, Path(out))
+        choose(files, Path(out), start=start)
         path = Path(out) / "recipe.toml"
     else:
         path = find_recipe(str(recipe))
@@ -94,4 +96,5 @@ def train(
     for key, value in (changes or {}).items():
         values = settings.lay(values, key, value)
     parsed = parse_recipe(values, str(path), base=path.parent)
+    parsed = parsed if start is None or data is not None else begun_with(parsed, start)
     return run(parsed, Path(out), resume=resume, base=path.parent, minutes=minutes)

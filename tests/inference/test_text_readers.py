@@ -1,22 +1,11 @@
-"""Readers of text: batches change nothing, words keep their places, and near texts have near vectors."""
-
-from dataclasses import replace
-from itertools import pairwise
+"""Readers of text: batches change nothing, and near texts have near vectors."""
 
 import pytest
 import torch
 
-from clearformer.inference.text_readers import Answerer, Classifier, Embedder, Tagger
-from clearformer.interop.importer import read_hugging_face
+from clearformer.inference.text_readers import Classifier, Embedder
 from clearformer.model.config import HeadConfig
-from interop.folders import bert_folder
-
-
-def opened(folder, head, architecture):
-    torch.manual_seed(0)
-    names = {str(number): f"kind {number}" for number in range(head.labels)}
-    bert_folder(folder, head, architecture, **({"id2label": names} if head.kind in ("class", "tags") else {}))
-    return read_hugging_face(folder).bundle
+from inference.published_readers import opened
 
 
 def test_a_class_does_not_depend_on_the_company(tmp_path):
@@ -28,49 +17,6 @@ def test_a_class_does_not_depend_on_the_company(tmp_path):
         [alone] = classifier.classify(text)
         assert alone.label == found.label
         assert alone.scores == pytest.approx(found.scores, abs=1e-5)
-
-
-def test_a_word_of_two_pieces_has_one_tag(tmp_path):
-    tagger = Tagger(opened(tmp_path, HeadConfig(kind="tags", labels=3), "BertForTokenClassification"))
-    tags = tagger.tag("plays  snow")  # play ##s
-    assert [tag.word for tag in tags] == ["plays", "snow"]
-
-
-def test_entities_of_an_imported_model_have_their_places(tmp_path):
-    bundle = opened(tmp_path, HeadConfig(kind="tags", labels=3), "BertForTokenClassification")
-    with pytest.raises(ValueError, match=r"this model's tags \(kind 0, .*\) mark no entities; use `tag`"):
-        Tagger(bundle).entities("two dogs")
-    labels = ("O", "B-X", "I-X")
-    tagger = Tagger(replace(bundle, preprocessing=replace(bundle.preprocessing, labels=labels)))
-    torch.nn.init.normal_(bundle.model.head.classify.weight, std=3.0)
-    text = "  two dogs plays,  in the snow . " * 9
-    found = tagger.entities(text)
-    assert found
-    assert all(text[one.start : one.end] == one.text == one.text.strip() for one in found)
-    assert all(a.end <= b.start for a, b in pairwise(found))
-    assert all(0 < one.probability <= 1 for one in found)
-
-
-def test_an_answer_is_never_part_of_the_question(tmp_path):
-    answerer = Answerer(opened(tmp_path, HeadConfig(kind="span"), "BertForQuestionAnswering"))
-    found = answerer.answer("dogs dogs dogs", "the snow")
-    assert found.text in ("the", "snow", "the snow")
-    with pytest.raises(ValueError, match="no words to answer with"):
-        answerer.answer("dogs", " ")
-
-
-def test_an_imported_model_s_score_is_the_passage_s_probability_in_its_window(tmp_path):
-    """Of its first token nobody knows what it says, so the folder's silence means that an answer is always given."""
-    made = opened(tmp_path, HeadConfig(kind="span"), "BertForQuestionAnswering")
-    answerer = Answerer(made)
-    assert not answerer.may_decline
-    pair = made.tokenizer.encode_pair("dogs", "two dogs play in the snow")
-    with torch.inference_mode():
-        logits = made.model(torch.tensor([pair.ids]), types=torch.tensor([pair.types]))[0].log_softmax(0)
-    inside = [place for place, second in enumerate(pair.second) if second]
-    best = max(float(logits[a, 0] + logits[b, 1]) for a in inside for b in inside if a <= b < a + 3)
-    found = answerer.answer("dogs", "two dogs play in the snow", longest=3)
-    assert found.score == pytest.approx(best, abs=1e-4)
 
 
 def test_vectors_have_length_one_and_equal_texts_meet(tmp_path):

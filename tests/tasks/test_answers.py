@@ -10,7 +10,7 @@ import torch
 
 import clearformer as cf
 from clearformer.data.readers.squad import AskedQuestion, GivenAnswer, read_questions
-from clearformer.inference.text_readers import Answerer
+from clearformer.inference.answer_finder import Answerer
 from clearformer.run.evaluation import evaluate
 from clearformer.run.recipe import parse_recipe
 from clearformer.run.train import Interrupted, train

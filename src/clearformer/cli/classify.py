@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ from clearformer.tasks.verbs import VERBS
 
 if TYPE_CHECKING:
     from clearformer.folder.bundle import Bundle
-    from clearformer.inference.text_readers import Classification
+    from clearformer.inference.text_readers import Classification, Estimate
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(parser, VERBS["classify"].options)
     add_answers(parser, "print one JSON object per text, with the score of every class")
     parser.epilog = (
+        "Where a text may have several labels, all that are probable enough are printed with | between them. "
         "A model of pictures takes picture files, folders of them, or --input with a list of them, one per line."
     )
 
@@ -51,9 +52,14 @@ def _classify_texts(arguments: argparse.Namespace, model: "Bundle") -> None:
     from clearformer.inference.text_readers import Classifier
 
     classifier, config = Classifier(model), read_options(arguments, VERBS["classify"].options)
+    numbers = classifier.outcome.kind == "number"
+
+    def answer(texts: list[str]) -> "Sequence[Classification | Estimate]":
+        return classifier.estimate(texts, config) if numbers else classifier.classify(texts, config)
+
     answer_texts(
         arguments,
-        lambda texts: classifier.classify(texts, config),
+        answer,
         lambda text, found: [_line(arguments, "text", text, found)],
         portion=8 * config.batch,
     )
@@ -69,9 +75,10 @@ def _classify_pictures(arguments: argparse.Namespace, model: "Bundle") -> None:
                 print(_line(arguments, "file", str(file), found), file=output, flush=output.isatty())
 
 
-def _line(arguments: argparse.Namespace, what: str, given: str, found: "Classification") -> str:
+def _line(arguments: argparse.Namespace, what: str, given: str, found: "Classification | Estimate") -> str:
     if arguments.json:
-        return json.dumps({what: given, **asdict(found)}, ensure_ascii=False)
+        told = {name: value for name, value in asdict(found).items() if value is not None}
+        return json.dumps({what: given, **told}, ensure_ascii=False)
     return f"{VERBS['classify'].line(found)}\t{given}"
 
 

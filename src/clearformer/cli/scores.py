@@ -2,8 +2,18 @@
 
 from collections.abc import Iterator, Mapping
 
-NAMES = {"bleu": "BLEU", "chrf": "chrF2", "exact": "exact match", "f1": "F1", "nats": "nats per token"}
-SHARES = {"accuracy", "exact", "f1", "precision", "recall", "dice", "ap50"}  # of one: shown in per cent
+NAMES = {
+    "ece": "calibration error",
+    "macro_f1": "macro F1",
+    "micro_f1": "micro F1",
+    "bleu": "BLEU",
+    "chrf": "chrF2",
+    "exact": "exact match",
+    "f1": "F1",
+    "nats": "nats per token",
+}
+_F1 = ("f1", "macro_f1", "micro_f1", "precision", "recall")
+SHARES = {"accuracy", "subset_accuracy", "exact", "dice", "ap50", "ece", *_F1}  # of one: shown in per cent
 
 
 def show_scores(scores: Mapping[str, float | str]) -> Iterator[str]:

@@ -38,7 +38,12 @@ def _translation(found: Any) -> str:
 
 
 def _class(found: Any) -> str:
-    return f"{found.label}\t{found.probability:.4f}"
+    """One class, or all that are probable enough, with a bar between them as in a table; or a number."""
+    if hasattr(found, "number"):
+        return f"{found.number:.4f}"
+    if found.labels is None:
+        return f"{found.label}\t{found.probability:.4f}"
+    return "|".join(found.labels) + "\t" + "|".join(f"{found.scores[label]:.4f}" for label in found.labels)
 
 
 def _tags(found: Any) -> str:
