@@ -45,7 +45,7 @@ def trained(tmp_path_factory):
         "training.schedule.peak=0.01",
         "objective.causal=0.5",
     ]
-    run = read_recipe(write_gaps(folder), changes)
+    run = read_recipe(write_gaps(folder), [*changes, "objective.causal=0.5"])
     return train.train(run, folder / "run", base=folder).parent
 
 
