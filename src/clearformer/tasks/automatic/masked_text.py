@@ -85,7 +85,8 @@ def from_lines(lines: Sequence[str], *, name: str) -> tuple[dict[str, Any], list
     steps = max(200, math.ceil(tokens * passes / 4096 / 100) * 100)
     often = max(25, steps // 5)
     model = {
-        "family": "roformer", "dim": size.dim, "hidden_dim": 4 * size.dim, "layers": size.layers, "max_len": size.length,
+        "family": "roformer", "dim": size.dim, "hidden_dim": 4 * size.dim, "layers": size.layers,
+        "max_len": size.length,
         "attention": {"heads": size.dim // 32}, "norm": {"place": "pre"}, "head": {"bias": True},
         "dropout": {"embedding": size.dropout, "attention": 0.0, "residual": size.dropout},
     }  # fmt: skip
