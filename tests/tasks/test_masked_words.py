@@ -208,6 +208,14 @@ def test_a_thorough_score_hides_every_word_once_and_says_how(trained):
     assert scores == evaluate(trained / "model", [trained / "test.txt"])
 
 
+def test_an_imported_model_is_scored_line_by_line(tmp_path):
+    """Its folder does not say how it was trained, so each line is a text by itself."""
+    (tmp_path / "test.txt").write_text("two dogs play\n\nin the snow\n")
+    scores = evaluate(make("bert language-model", tmp_path / "m"), [tmp_path / "test.txt"])
+    assert scores["words"] == 6
+    assert scores["nats_low"] <= scores["nats"] <= scores["nats_high"]
+
+
 def test_a_look_during_training_is_short(made, recipe):
     judging = Judging(options=recipe.use, scoring=recipe.scoring, ranks=Ranks())
     scores = masked_words.score(WordFiller(made.made), made.prepared.held, judging)
