@@ -59,7 +59,7 @@ def parse_recipe(values: Mapping[str, Any], where: str, *, base: Path = Path()) 
         task, _ = trainable(values["task"])
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None
-    recipe = settings.parse(_recipe_type(task.name), values, where)
+    recipe = settings.parse(_recipe_type(task.name), {**values, "task": task.name}, where)
     try:
         model_config(recipe.model, {}, base=find_start(recipe.model, base))
     except ValueError as error:

@@ -95,6 +95,17 @@ def find_columns(
     )
 
 
+def find_text(path: Path, text: str | None = None) -> str:
+    """Which column of a table holds the text, where nothing else is asked of it: as said, by name, or the longest."""
+    rows = list(islice(read_rows(path), LOOKED_AT))
+    names = list(rows[0].fields) if rows else []
+    if not names:
+        raise LabelledError(f"{path} has no rows: give a table with a text in each")
+    if text is not None and text not in names:
+        raise LabelledError(f"{path} has no column {text!r}; it has {', '.join(names)}")
+    return text or _named(names, TEXT_NAMES, set()) or _longest(rows, names)
+
+
 def _named(names: Sequence[str], known: Sequence[str], taken: set[str | None]) -> str | None:
     by_name = {name.lower(): name for name in names if name not in taken}
     return next((by_name[word] for word in known if word in by_name), None)
