@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -17,6 +18,8 @@ from clearformer.cli.use import (
     read_places,
     utf8_word,
 )
+from clearformer.cli.why import add_why, as_json, read_why, why_lines, write_figure
+from clearformer.inference.reading_settings import WhyConfig
 
 
 class Question(NamedTuple):
@@ -38,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="with a question: a file with the context; without: JSON lines, each with question and context",
     )
+    add_why(parser, WhyConfig)
     add_answers(parser, "print one JSON object per question: question, text, score, start, end")
     parser.epilog = (
         "Without a question and without --input, JSON lines are read from standard input. A model that was trained "
@@ -47,18 +51,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Answer one question after the other."""
+    from clearformer.inference.explained_reading import NO_ANSWER
     from clearformer.inference.text_readers import Answerer
 
     questions = _questions(arguments)
+    why = read_why(arguments, WhyConfig)
+    if arguments.svg is not None and arguments.question is None:
+        raise UsageError("--svg draws one question; give it with its context")
     answerer = Answerer(open_model(arguments))
     with open_output(arguments.output) as output:
         for asked in questions:
             try:
                 found = answerer.answer(asked.question, asked.context)
+                explained = None if why is None else answerer.why(asked.question, asked.context, found, why)
             except ValueError as error:
                 raise ValueError(f"{asked.place}: {error}" if asked.place else str(error)) from error
-            shown = {"question": asked.question, **asdict(found)}
-            print(json.dumps(shown, ensure_ascii=False) if arguments.json else found.text, file=output)
+            if explained is not None and arguments.svg is not None:
+                write_figure(arguments.svg, explained, f"{asked.question} {found.text or NO_ANSWER}")
+            if arguments.json:
+                more = {} if explained is None else {"why": as_json(explained)}
+                print(
+                    json.dumps({"question": asked.question, **asdict(found), **more}, ensure_ascii=False), file=output
+                )
+                continue
+            print(found.text, file=output)
+            if explained is not None:
+                for line in [*why_lines(explained, sys.stdout if arguments.output is None else None), ""]:
+                    print(line, file=output)
 
 
 def _questions(arguments: argparse.Namespace) -> Iterator[Question]:

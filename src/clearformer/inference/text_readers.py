@@ -17,16 +17,17 @@ from clearformer.data.entity_tags import parts
 from clearformer.data.word_pieces import WordPieces, markers, text_pieces, word_pieces
 from clearformer.folder.bundle import Bundle
 from clearformer.inference.answer_windows import AskedWindows, ContextWindow, cut_windows
+from clearformer.inference.attribution import Explanation
+from clearformer.inference.explained_reading import explain_answer, explain_class
 from clearformer.inference.legal_tags import LegalTags
 from clearformer.inference.predictor import describe
-from clearformer.inference.reading_settings import AnswerConfig, ReadingConfig
+from clearformer.inference.reading_settings import AnswerConfig, ReadingConfig, WhyClassConfig, WhyConfig
 from clearformer.inference.steppers import SourceBatch, pad_sources
+from clearformer.inference.text_windows import TextOrPair, cut_text
 from clearformer.inference.wrong_use import wrong_use
 from clearformer.text.tokenizer import Encoding, Tokenizer
 from clearformer.text.unusable import UnusableTextError
 from clearformer.text.word_spans import word_spans
-
-TextOrPair = str | tuple[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,8 +129,10 @@ class Classifier(Reader):
         """
         batch = replace(config or ReadingConfig(), **changes).batch
         given: list[TextOrPair] = [texts] if isinstance(texts, str) else list(texts)
-        windows = [self._windows(number, one) for number, one in enumerate(given, start=1)]
-        rows = [row for parts in windows for row in parts]
+        windows = [
+            cut_text(self.tokenizer, one, self.longest, number).windows for number, one in enumerate(given, start=1)
+        ]
+        rows = [window.ids for parts in windows for window in parts]
         read = [self.run(rows[start : start + batch]).softmax(-1) for start in range(0, len(rows), batch)]
         shares = iter(torch.split(torch.cat(read), [len(parts) for parts in windows]) if rows else ())
         return [self._classification(next(shares).mean(dim=0).tolist()) for _ in given]
@@ -139,27 +142,17 @@ class Classifier(Reader):
         scores = dict(zip(self.labels, row, strict=True))
         return Classification(label=self.labels[best], probability=row[best], scores=scores)
 
-    def _windows(self, number: int, given: TextOrPair) -> list[list[int]]:
-        """The ids of a text, or of its overlapping parts where it is longer than the model reads."""
-        if not isinstance(given, str):
-            ids = list(self.tokenizer.encode_pair(*given).ids)
-            if len(ids) > self.longest:
-                raise UnusableTextError(
-                    number, f"has {len(ids)} tokens, and the model reads {self.longest}; shorten it"
-                )
-            return [ids]
-        ids = list(self.tokenizer.encode(given).ids)
-        if not ids:
-            raise UnusableTextError(number, "is empty")
-        if len(ids) <= self.longest:
-            return [ids]
-        inner = list(self.tokenizer.encode(given, add_special=False).ids)
-        around = len(ids) - len(inner)
-        before = ids[: ids.index(inner[0])] if around else []
-        after = ids[len(before) + len(inner) :]
-        room = self.longest - around
-        starts = range(0, max(1, len(inner) - room // 2), room // 2)
-        return [[*before, *inner[start : start + room], *after] for start in starts]
+    def why(
+        self, texts: str | Sequence[TextOrPair], config: WhyClassConfig | None = None, **changes: Any
+    ) -> list[Explanation]:
+        """How much each word of each text counted for its class, or for the one that `of` names."""
+        options = replace(config or WhyClassConfig(), **changes)
+        given: list[TextOrPair] = [texts] if isinstance(texts, str) else list(texts)
+        found = self.classify(given, batch=options.batch)
+        return [
+            explain_class(self, one, said.label, options, number)
+            for number, (one, said) in enumerate(zip(given, found, strict=True), start=1)
+        ]
 
 
 class Tagger(Reader):
@@ -278,12 +271,22 @@ class Answerer(Reader):
         for start in range(0, len(asked), options.batch):
             part = asked[start : start + options.batch]
             cut = [cut_windows(self.tokenizer, *one, self.longest) for one in part]
-            read = self._read([window for one in cut for window in one.windows], options.batch)
+            read = self.read([window for one in cut for window in one.windows], options.batch)
             for (_, context), one in zip(part, cut, strict=True):
                 found.append(self._choose(context, one, self._odds(one, read, options.longest), options))
         return found
 
-    def _read(self, windows: Sequence[ContextWindow], batch: int) -> Iterator[Tensor]:
+    def why(
+        self, question: str, context: str, found: Answer, config: WhyConfig | None = None, **changes: Any
+    ) -> Explanation:
+        """How much each word of question and context counted for an answer that was found."""
+        return explain_answer(self, question, context, found, replace(config or WhyConfig(), **changes))
+
+    def against(self, logits: Tensor) -> Tensor:
+        """What a passage's two logits are measured against within their window: "no answer", or else all of it."""
+        return logits[0].sum() if self.may_decline else logits.logsumexp(0).sum()
+
+    def read(self, windows: Sequence[ContextWindow], batch: int) -> Iterator[Tensor]:
         """For each window the logits of its tokens: T 2."""
         for start in range(0, len(windows), batch):
             part = windows[start : start + batch]
@@ -302,7 +305,7 @@ class Answerer(Reader):
             raise ValueError("the context has no words to answer with")
         band = torch.full((len(asked.places), min(longest, len(asked.places))), -torch.inf)
         for window, logits in zip(asked.windows, read, strict=False):  # what is left belongs to the next question
-            base = logits[0].sum() if self.may_decline else logits.logsumexp(0).sum()
+            base = self.against(logits)
             rows = slice(window.begin, window.begin + window.width)
             inner = logits[window.lead : window.lead + window.width].masked_fill(~real[rows, None], -torch.inf)
             ends = torch.nn.functional.pad(inner[:, 1], (0, band.size(1) - 1), value=-torch.inf)
