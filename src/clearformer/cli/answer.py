@@ -70,9 +70,8 @@ def run(arguments: argparse.Namespace) -> None:
                 write_figure(arguments.svg, explained, f"{asked.question} {found.text or NO_ANSWER}")
             if arguments.json:
                 more = {} if explained is None else {"why": as_json(explained)}
-                print(
-                    json.dumps({"question": asked.question, **asdict(found), **more}, ensure_ascii=False), file=output
-                )
+                shown = {"question": asked.question, **asdict(found), **more}
+                print(json.dumps(shown, ensure_ascii=False), file=output)
                 continue
             print(found.text, file=output)
             if explained is not None:

@@ -4,7 +4,6 @@ Shared by the verbs that read a text and can say what in it decided.
 """
 
 import argparse
-import io
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -119,15 +118,8 @@ def _painted(text: ShadedText, output: IO[str] | None) -> str | None:
         colour = text.colour(word.score)
         line.append(" " if word.spaced and len(line) else "")
         line.append(word.text, style=f"{ink_on(colour)} on {colour}")
-    paper = Console(
-        file=io.StringIO(),
-        force_terminal=True,
-        color_system=terminal.color_system,
-        width=terminal.width,
-        legacy_windows=False,
-    )
-    with paper.capture() as captured:
-        paper.print(line)
+    with terminal.capture() as captured:
+        terminal.print(line)
     return captured.get().rstrip("\n")
 
 

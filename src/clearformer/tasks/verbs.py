@@ -20,7 +20,7 @@ class Verb:
     """A use of a model by name.
 
     does: what such a model does, in a few words. example: what to type behind the verb. line: a result as people read
-    it. default: a model that ships, where one does. why: how a result is explained, where the object has a method `why`.
+    it. default: a model that ships, where one does. why: how a result is explained, where it can be.
     """
 
     name: str
