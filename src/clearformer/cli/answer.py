@@ -18,7 +18,7 @@ from clearformer.cli.use import (
     read_places,
     utf8_word,
 )
-from clearformer.cli.why import add_why, as_json, read_why, why_lines, write_figure
+from clearformer.cli.why import add_why, read_why, why_lines, write_figure
 from clearformer.inference.reading_settings import WhyConfig
 
 
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> None:
             if explained is not None and arguments.svg is not None:
                 write_figure(arguments.svg, explained, f"{asked.question} {found.text or NO_ANSWER}")
             if arguments.json:
-                more = {} if explained is None else {"why": as_json(explained)}
+                more = {} if explained is None else {"why": explained.to_plain()}
                 shown = {"question": asked.question, **asdict(found), **more}
                 print(json.dumps(shown, ensure_ascii=False), file=output)
                 continue

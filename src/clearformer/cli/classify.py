@@ -20,7 +20,7 @@ from clearformer.cli.use import (
     portions,
     read_places,
 )
-from clearformer.cli.why import add_why, as_json, read_why, why_lines, write_figure
+from clearformer.cli.why import add_why, read_why, why_lines, write_figure
 from clearformer.inference.reading_settings import WhyClassConfig
 from clearformer.tasks.verbs import VERBS
 
@@ -77,7 +77,7 @@ def _explain_texts(arguments: argparse.Namespace, classifier: "Classifier", why:
         if arguments.svg is not None:
             write_figure(arguments.svg, explained, f"{found.label} {found.probability:.4f}")
         if arguments.json:
-            yield json.dumps({"text": text, **asdict(found), "why": as_json(explained)}, ensure_ascii=False)
+            yield json.dumps({"text": text, **asdict(found), "why": explained.to_plain()}, ensure_ascii=False)
             return
         yield _line(arguments, "text", text, found)
         yield from why_lines(explained, sys.stdout if arguments.output is None else None)

@@ -54,13 +54,17 @@ class CommandParser(argparse.ArgumentParser):
         return chosen
 
     def _fill_in(self, given: Sequence[str]) -> list[str]:
-        """An option whose value may be left out takes the next word only if that is one of its values: in
+        """An option whose value may be left out takes the next word only if that is one of its values, or nearly: in
         `--why "A gripping film."` the text stays a text."""
         filled = []
-        for word, following in zip(given, [*given[1:], None], strict=True):
+        for word, following in zip(given, [*given[1:], ""], strict=False):
             action = self._option_string_actions.get(word)
-            bare = action is not None and action.nargs == "?" and following not in (action.choices or ())
-            filled.append(f"{word}={action.const}" if action is not None and bare else word)
+            if action is not None and action.nargs == "?":
+                values = [str(value) for value in action.choices or ()]
+                taken = following in values or suggestion(following, values)
+                filled.append(word if taken else f"{word}={action.const}")
+            else:
+                filled.append(word)
         return filled
 
     def _read_options(self, given: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:

@@ -5,9 +5,8 @@ Shared by the verbs that read a text and can say what in it decided.
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeVar
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from clearformer.cli.options import add_options, read_options
 from clearformer.cli.usage import UsageError
@@ -18,7 +17,7 @@ from clearformer.foundation.forms import describe_fields
 from clearformer.inference.reading_settings import WhyConfig
 
 if TYPE_CHECKING:
-    from clearformer.inference.attribution import Attribution, Explanation
+    from clearformer.inference.attribution import Explanation
 
 C = TypeVar("C", bound=WhyConfig)
 
@@ -47,15 +46,6 @@ def read_why(arguments: argparse.Namespace, options: type[C]) -> C | None:
         if getattr(arguments, name, None) is not None:
             raise UsageError(f"--{name} belongs to --why; add it")
     return None
-
-
-def as_json(found: "Explanation") -> dict[str, Any]:
-    """Every number, for --json."""
-    return {
-        "of": found.of,
-        "windows": found.windows,
-        "attributions": [_plain(attribution) for attribution in found.attributions],
-    }
 
 
 def why_lines(found: "Explanation", output: IO[str] | None) -> Iterator[str]:
@@ -96,8 +86,9 @@ def shaded_texts(found: "Explanation") -> Iterator[ShadedText]:
         words = []
         before = None  # the end of the word before, and its part
         for word in one.words:
+            opens = before is not None and before[0] != word.part
             spaced = before != (word.part, word.start)
-            words.append(ShadedWord(text=word.word, score=word.score, spaced=spaced))
+            words.append(ShadedWord(text=word.word, score=word.score, spaced=spaced, opens=opens))
             before = (word.part, word.end)
         apart = [ShadedWord(text=marker.marker, score=marker.score) for marker in one.markers]
         yield ShadedText(title=title, notes=notes, words=words, apart=apart, signed=check is not None)
@@ -116,18 +107,8 @@ def _painted(text: ShadedText, output: IO[str] | None) -> str | None:
     line = Text()
     for word in text.words:
         colour = text.colour(word.score)
-        line.append(" " if word.spaced and len(line) else "")
+        line.append("\n" if word.opens else " " if word.spaced and len(line) else "")
         line.append(word.text, style=f"{ink_on(colour)} on {colour}")
     with terminal.capture() as captured:
         terminal.print(line)
     return captured.get().rstrip("\n")
-
-
-def _plain(attribution: "Attribution") -> dict[str, Any]:
-    plain = asdict(attribution)
-    check = attribution.completeness
-    if check is None:
-        del plain["completeness"]
-    else:
-        plain["completeness"] |= {"difference": check.difference, "error": check.error}
-    return plain

@@ -16,11 +16,12 @@ LEGEND = 40  # steps of the colour legend, each 4 wide
 
 @dataclass(frozen=True, kw_only=True)
 class ShadedWord:
-    """spaced: whether a space stands before it in the text."""
+    """spaced: whether a space stands before it in the text. opens: whether a part of the input begins with it."""
 
     text: str
     score: float
     spaced: bool = True
+    opens: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +47,8 @@ class ShadedText:
 
     def number(self, score: float) -> str:
         """A score as it is written."""
-        return f"{score:+.2f}" if self.signed else f"{score:.2f}"
+        small = abs(score) < 0.005  # nothing, from neither side
+        return f"{score:+.2f}" if self.signed and not small else f"{abs(score):.2f}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +129,7 @@ def _lines(given: Sequence[ShadedWord]) -> Iterator[list[tuple[float, ShadedWord
     x = MARGIN
     for word in given:
         x += 8.0 if word.spaced and row else 2.0 if row else 0.0
-        if row and x + _wide(word) > WIDTH - MARGIN:
+        if row and (word.opens or x + _wide(word) > WIDTH - MARGIN):
             yield row
             row, x = [], MARGIN
         row.append((x, word))

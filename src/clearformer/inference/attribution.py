@@ -7,8 +7,8 @@ windows, a word's score is the mean over all windows, zero in those that do not 
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -92,6 +92,16 @@ class Explanation:
     of: str
     windows: int
     attributions: tuple[Attribution, ...]
+
+    def to_plain(self) -> dict[str, Any]:
+        """Every number, ready for JSON."""
+        plain = asdict(self)
+        for one, made in zip(plain["attributions"], self.attributions, strict=True):
+            if (check := made.completeness) is None:
+                del one["completeness"]
+            else:
+                one["completeness"] |= {"difference": check.difference, "error": check.error}
+        return plain
 
 
 class Place(NamedTuple):
