@@ -140,5 +140,5 @@ def _lines(given: Sequence[ShadedWord]) -> Iterator[list[tuple[float, ShadedWord
 
 def _wide(word: ShadedWord) -> float:
     """The width of a box: of the word, or of the number under it."""
-    letters = sum(2.0 if unicodedata.east_asian_width(letter) in "WF" else 1.1 for letter in word.text)
+    letters = sum(2.0 if unicodedata.east_asian_width(letter) in "WF" else 1.2 for letter in word.text)
     return max(32.0, letters * LETTER * SIZE / 12 + 6)

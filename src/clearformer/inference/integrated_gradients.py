@@ -51,7 +51,7 @@ def integrated_gradients(
 
     A trained model's logit often jumps within a hundredth of the way, and evenly spaced points miss the jump. So the
     way is first cut where the logit changes, which needs no gradient, and each part gets two points of Gauss and
-    Legendre. For a small classifier this made the largest error of 64 steps 0.1 % instead of 167 %.
+    Legendre. For a small classifier this made the largest error of 64 steps 0.1 % instead of 3 % with even spacing.
     """
     table = embedding_of(model)
     at_once = max(1, min(batch, POINT_TOKENS // row.tokens.size(1)))

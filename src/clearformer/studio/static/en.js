@@ -125,7 +125,7 @@ export const ENGLISH = {
   "why.answers": "“{text}”: {sure}",
   "why.silent": "The text has no answer, the model says.",
   "why.windows": "The text is longer than the model reads at once; the scores are the mean over {count} windows.",
-  "why.hint": "Point at a word, or reach it with Tab, to read its score. The darkest colour is {limit}.",
+  "why.hint": "Point at a word, or reach it with Tab, to read its score. The strongest colour is {limit}.",
   "why.counts": "{word}: {score}",
   "why.markers": "Markers, apart: {markers}",
   "why.part.text": "Text",

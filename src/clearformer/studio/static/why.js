@@ -33,7 +33,7 @@ export function whyPage(model) {
     }, (found) => {
       labels = Object.keys(found.scores ?? {});
       if (!controls.contains(document.activeElement)) drawControls();
-      return show(found, request);
+      return show(found);
     });
   };
   const changed = (name, value) => {
@@ -71,10 +71,10 @@ function control(field, labels, kind, changed) {
   return numberField(name, value, { min: field.least, max: field.most }, (wanted) => changed(field.name, Math.round(wanted)));
 }
 
-function show(found, request) {
+function show(found) {
   return [found.kind === "class" ? classes(found) : passage(found),
     found.windows > 1 ? note(t("why.windows", { count: found.windows })) : null,
-    found.attributions.map((one) => shaded(found, one, request))];
+    found.attributions.map((one) => shaded(found, one))];
 }
 
 function classes(found) {
@@ -90,7 +90,7 @@ function passage(found) {
   return h("section", { "data-answer": text }, h("h3", {}, text ? t("why.answers", { text, sure: percent(probability) }) : t("why.silent")));
 }
 
-function shaded(found, one, request) {
+function shaded(found, one) {
   const method = NAMES[one.method];
   const signed = method === "gradient";
   const limit = Math.max(...one.words.map((word) => Math.abs(word.score))) || 1;
@@ -106,7 +106,7 @@ function shaded(found, one, request) {
     name: `why-${method}`, title, caption: t(`why.about.${method}`, { of: found.of }),
     content: h("div", { "data-method": method }, lines, readout, markers, check ? completeness(check) : null),
     table: () => ({ columns: [t("why.word"), t("why.score")], rows: [...one.words.map((word) => [word.word, word.score]), ...one.markers.map((marker) => [marker.marker, marker.score])] }),
-    drawing: () => drawing(one.words, colour, request),
+    drawing: () => drawing(one.words, colour),
   });
 }
 
@@ -147,7 +147,7 @@ function drawing(words, colour) {
     return [
       svg("rect", { x: left, y, width: wide, height: 24, fill: css(tint) }),
       svg("text", { x: left + wide / 2, y: y + 17, "text-anchor": "middle", "font-size": 15, "font-family": "system-ui, sans-serif", fill: ink(tint), class: "cell-value" }, word.word),
-      svg("text", { x: left + wide / 2, y: y + 37, "text-anchor": "middle", "font-size": 10, "font-family": "system-ui, sans-serif" }, number(word.score, 2)),
+      svg("text", { x: left + wide / 2, y: y + 37, "text-anchor": "middle", "font-size": 10, "font-family": "system-ui, sans-serif" }, word.score.toFixed(2).replace("-", "−")),
     ];
   });
   return svg("svg", { viewBox: `0 0 ${width} ${y + line + 6}`, class: "drawing" }, drawn);

@@ -125,7 +125,7 @@ export const CHINESE = {
   "why.answers": "“{text}”：{sure}",
   "why.silent": "模型认为文中没有答案。",
   "why.windows": "文本超出模型一次能读的长度；得分是 {count} 个窗口的平均。",
-  "why.hint": "指向一个词，或用 Tab 键移到它，即可读出得分。最深的颜色是 {limit}。",
+  "why.hint": "指向一个词，或用 Tab 键移到它，即可读出得分。最强的颜色是 {limit}。",
   "why.counts": "{word}：{score}",
   "why.markers": "标记单列：{markers}",
   "why.part.text": "文本",
