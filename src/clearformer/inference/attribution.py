@@ -145,13 +145,13 @@ def explain(
     wanted = ("rollout", "gradient") if config.why == "both" else (config.why,)
     made = []
     for method in wanted:
-        tally = _Tally(texts, words, len(rows))
+        sums = _WordSums(texts, words, len(rows))
         if method == "rollout":
             for row in rows:
-                tally.add(reader, row, _rollout_scores(reader, row))
-            made.append(tally.result("attention rollout"))
+                sums.add(reader, row, _rollout_scores(reader, row))
+            made.append(sums.result("attention rollout"))
         else:
-            made.append(_by_gradients(reader, rows, tally, config))
+            made.append(_by_gradients(reader, rows, sums, config))
     return Explanation(of=of, windows=len(rows), attributions=tuple(made))
 
 
@@ -168,23 +168,23 @@ def _rollout_scores(reader: AnyReader, row: ReadRow) -> Tensor:
     return seen.mean(dim=0)
 
 
-def _by_gradients(reader: AnyReader, rows: Sequence[ReadRow], tally: "_Tally", config: WhyConfig) -> Attribution:
+def _by_gradients(reader: AnyReader, rows: Sequence[ReadRow], sums: "_WordSums", config: WhyConfig) -> Attribution:
     kind = _usual_baseline(reader.tokenizer) if config.baseline is None else config.baseline
     ends = torch.zeros(2, dtype=torch.float64)
     for row in rows:
         given = _traced(reader, row)
         start = _baseline_vectors(reader, row, given, kind)
         found = integrated_gradients(reader.model, given, start, row.logit_of, steps=config.steps, batch=config.batch)
-        tally.add(reader, row, found.scores)
+        sums.add(reader, row, found.scores)
         ends += torch.tensor([found.logit, found.baseline_logit], dtype=torch.float64) / len(rows)
     check = Completeness(
         baseline="zeros" if kind == "zero" else str(reader.tokenizer.special.spelling(kind)),
         steps=config.steps,
         logit=float(ends[0]),
         baseline_logit=float(ends[1]),
-        total=tally.total,
+        total=sums.total,
     )
-    return tally.result("integrated gradients", check)
+    return sums.result("integrated gradients", check)
 
 
 def _traced(reader: AnyReader, row: ReadRow) -> TracedRow:
@@ -219,7 +219,7 @@ def _baseline_vectors(reader: AnyReader, row: ReadRow, given: TracedRow, kind: B
     return vectors
 
 
-class _Tally:
+class _WordSums:
     """Scores of pieces, added up by word and by marker."""
 
     def __init__(self, texts: Mapping[Part, str], words: Mapping[Part, list[tuple[int, int]]], windows: int) -> None:
