@@ -2,9 +2,10 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clearformer.cli.options import add_options, read_options
 from clearformer.cli.usage import UsageError
@@ -17,7 +18,12 @@ from clearformer.cli.use import (
     read_places,
     utf8_word,
 )
+from clearformer.cli.why import add_why, read_why, why_lines, write_figure
+from clearformer.inference.reading_settings import WhyConfig
 from clearformer.tasks.verbs import VERBS
+
+if TYPE_CHECKING:
+    from clearformer.inference.attribution import Explanation
 
 
 class Question(NamedTuple):
@@ -58,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--always", dest="no_answer", action="store_false", default=None, help="always give the best passage there is"
     )
+    add_why(parser, WhyConfig)
     add_answers(parser, "print one JSON object per question: question, text, probability, score, start, end, context")
     parser.epilog = (
         "Without a question and without --input, JSON lines are read from standard input; a context may be a list of "
@@ -69,20 +76,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Answer one question after the other."""
     from clearformer.inference.answer_finder import Answerer
+    from clearformer.inference.explained_reading import NO_ANSWER
 
     config = read_options(arguments, VERBS["answer"].options)
     questions = _questions(arguments)
+    why = read_why(arguments, WhyConfig)
+    if arguments.svg is not None and arguments.question is None:
+        raise UsageError("--svg draws one question; give it with its context")
     answerer = Answerer(open_model(arguments))
     with open_output(arguments.output) as output:
         for asked in questions:
             try:
                 found = answerer.answer(asked.question, asked.contexts, config)
+                given = asked.contexts[found.context]
+                explained = None if why is None else answerer.why(asked.question, given, found, why)
             except ValueError as error:
                 raise ValueError(f"{asked.place}: {error}" if asked.place else str(error)) from error
-            print(_shown(arguments, asked, found), file=output)
+            if explained is not None and arguments.svg is not None:
+                write_figure(arguments.svg, explained, f"{asked.question} {found.text or NO_ANSWER}")
+            print(_shown(arguments, asked, found, explained), file=output)
+            if explained is not None and not arguments.json:
+                for line in [*why_lines(explained, sys.stdout if arguments.output is None else None), ""]:
+                    print(line, file=output)
 
 
-def _shown(arguments: argparse.Namespace, asked: Question, found: Any) -> str:
+def _shown(arguments: argparse.Namespace, asked: Question, found: Any, explained: "Explanation | None") -> str:
     several = len(asked.contexts) > 1
     name = asked.names[found.context] if several and found.text else None
     if not arguments.json:
@@ -95,7 +113,9 @@ def _shown(arguments: argparse.Namespace, asked: Question, found: Any) -> str:
         "start": found.start,
         "end": found.end,
     }
-    return json.dumps({**told, **({"context": name} if several else {})}, ensure_ascii=False)
+    more = {"context": name} if several else {}
+    more |= {} if explained is None else {"why": explained.to_plain()}
+    return json.dumps({**told, **more}, ensure_ascii=False)
 
 
 def _questions(arguments: argparse.Namespace) -> Iterator[Question]:

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -19,11 +20,14 @@ from clearformer.cli.use import (
     portions,
     read_places,
 )
+from clearformer.cli.why import add_why, read_why, why_lines, write_figure
+from clearformer.inference.reading_settings import WhyClassConfig
 from clearformer.tasks.verbs import VERBS
 
 if TYPE_CHECKING:
     from clearformer.folder.bundle import Bundle
-    from clearformer.inference.text_readers import Classification, Estimate
+    from clearformer.inference.attribution import Explanation
+    from clearformer.inference.text_readers import Classification, Classifier, Estimate
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_texts(parser, "texts")
     add_model(parser, "a classifier")
     add_options(parser, VERBS["classify"].options)
+    add_why(parser, WhyClassConfig)
     add_answers(parser, "print one JSON object per text, with the score of every class")
     parser.epilog = (
         "Where a text may have several labels, all that are probable enough are printed with | between them. "
@@ -52,6 +57,9 @@ def _classify_texts(arguments: argparse.Namespace, model: "Bundle") -> None:
     from clearformer.inference.text_readers import Classifier
 
     classifier, config = Classifier(model), read_options(arguments, VERBS["classify"].options)
+    if (why := read_why(arguments, WhyClassConfig)) is not None:
+        _explain_texts(arguments, classifier, why)
+        return
     numbers = classifier.outcome.kind == "number"
 
     def answer(texts: list[str]) -> "Sequence[Classification | Estimate]":
@@ -65,9 +73,35 @@ def _classify_texts(arguments: argparse.Namespace, model: "Bundle") -> None:
     )
 
 
+def _explain_texts(arguments: argparse.Namespace, classifier: "Classifier", why: WhyClassConfig) -> None:
+    """One text after the other: its class, and how much each of its words counted."""
+    if arguments.svg is not None and len(arguments.text) != 1:
+        raise UsageError("--svg draws one text; give it as the only one")
+
+    def show(text: str, both: "tuple[Classification, Explanation]") -> Iterator[str]:
+        found, explained = both
+        if arguments.svg is not None:
+            write_figure(arguments.svg, explained, f"{found.label} {found.probability:.4f}")
+        if arguments.json:
+            yield json.dumps({"text": text, **asdict(found), "why": explained.to_plain()}, ensure_ascii=False)
+            return
+        yield _line(arguments, "text", text, found)
+        yield from why_lines(explained, sys.stdout if arguments.output is None else None)
+        yield ""
+
+    answer_texts(
+        arguments,
+        lambda texts: zip(classifier.classify(texts), classifier.why(texts, why), strict=True),
+        show,
+        portion=1,
+    )
+
+
 def _classify_pictures(arguments: argparse.Namespace, model: "Bundle") -> None:
     from clearformer.inference.picture_classifier import PictureClassifier
 
+    if read_why(arguments, WhyClassConfig) is not None:
+        raise UsageError("--why explains the words of a text; this model reads pictures")
     classifier, config = PictureClassifier(model), read_options(arguments, VERBS["classify"].options)
     with open_output(arguments.output) as output:
         for files in portions(_picture_files(arguments), 8 * config.batch):

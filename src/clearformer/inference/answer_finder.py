@@ -10,7 +10,9 @@ from torch import Tensor
 
 from clearformer.folder.bundle import Bundle
 from clearformer.inference.answer_windows import AskedWindows, ContextWindow, cut_windows
-from clearformer.inference.reading_settings import AnswerConfig
+from clearformer.inference.attribution import Explanation
+from clearformer.inference.explained_reading import explain_answer
+from clearformer.inference.reading_settings import AnswerConfig, WhyConfig
 from clearformer.inference.steppers import pad_sources
 from clearformer.inference.text_readers import Reader
 
@@ -85,11 +87,21 @@ class Answerer(Reader):
         for start in range(0, len(asked), options.batch):
             part = asked[start : start + options.batch]
             cut = [cut_windows(self.tokenizer, *one, self.longest) for one in part]
-            read = self._read([window for one in cut for window in one.windows], options.batch)
+            read = self.window_logits([window for one in cut for window in one.windows], options.batch)
             for (_, context), one in zip(part, cut, strict=True):
                 yield ReadContext(text=context, places=one.places, band=self._odds(one, read, options.longest))
 
-    def _read(self, windows: Sequence[ContextWindow], batch: int) -> Iterator[Tensor]:
+    def why(
+        self, question: str, context: str, found: Answer, config: WhyConfig | None = None, **changes: Any
+    ) -> Explanation:
+        """How much each word of question and context counted for an answer that was found."""
+        return explain_answer(self, question, context, found, replace(config or WhyConfig(), **changes))
+
+    def against(self, logits: Tensor) -> Tensor:
+        """What a passage's two logits are measured against within their window: "no answer", or else all of it."""
+        return logits[0].sum() if self.may_decline else logits.logsumexp(0).sum()
+
+    def window_logits(self, windows: Sequence[ContextWindow], batch: int) -> Iterator[Tensor]:
         """For each window the logits of its tokens: T 2."""
         for start in range(0, len(windows), batch):
             part = windows[start : start + batch]
@@ -106,7 +118,7 @@ class Answerer(Reader):
             raise ValueError("the context has no words to answer with")
         band = torch.full((len(asked.places), min(longest, len(asked.places))), -torch.inf)
         for window, logits in zip(asked.windows, read, strict=False):  # what is left belongs to the next question
-            base = logits[0].sum() if self.may_decline else logits.logsumexp(0).sum()
+            base = self.against(logits)
             rows = slice(window.begin, window.begin + window.width)
             inner = logits[window.lead : window.lead + window.width].masked_fill(~real[rows, None], -torch.inf)
             ends = torch.nn.functional.pad(inner[:, 1], (0, band.size(1) - 1), value=-torch.inf)

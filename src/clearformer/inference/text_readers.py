@@ -12,14 +12,15 @@ from torch import Tensor
 
 from clearformer.folder.bundle import Bundle
 from clearformer.folder.preprocessing import Outcome
+from clearformer.inference.attribution import Explanation
+from clearformer.inference.explained_reading import explain_class
 from clearformer.inference.predictor import describe
-from clearformer.inference.reading_settings import ReadingConfig
+from clearformer.inference.reading_settings import ReadingConfig, WhyClassConfig
 from clearformer.inference.steppers import SourceBatch, pad_sources
+from clearformer.inference.text_windows import TextOrPair, cut_text
 from clearformer.inference.wrong_use import wrong_use
 from clearformer.text.tokenizer import Encoding, Tokenizer
 from clearformer.text.unusable import UnusableTextError
-
-TextOrPair = str | tuple[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,8 +117,10 @@ class Classifier(Reader):
         """What the head says of each text, by windows: W C."""
         batch = replace(config or ReadingConfig(), **changes).batch
         given: list[TextOrPair] = [texts] if isinstance(texts, str) else list(texts)
-        windows = [self._windows(number, one) for number, one in enumerate(given, start=1)]
-        rows = [row for parts in windows for row in parts]
+        windows = [
+            cut_text(self.tokenizer, one, self.longest, number).windows for number, one in enumerate(given, start=1)
+        ]
+        rows = [window.ids for parts in windows for window in parts]
         read = [self.run(rows[start : start + batch]).float() for start in range(0, len(rows), batch)]
         return list(torch.split(torch.cat(read), [len(parts) for parts in windows])) if rows else []
 
@@ -128,29 +131,17 @@ class Classifier(Reader):
         enough = tuple(label for label, share in scores.items() if share >= self.outcome.threshold) if several else None
         return Classification(label=self.labels[best], probability=row[best], scores=scores, labels=enough)
 
-    def _windows(self, number: int, given: TextOrPair) -> list[list[int]]:
-        """The ids of a text, or of its overlapping parts where it is longer than the model reads."""
-        if not all(part.strip() for part in ([given] if isinstance(given, str) else given)):
-            raise UnusableTextError(number, "is empty; give some words")
-        if not isinstance(given, str):
-            ids = list(self.tokenizer.encode_pair(*given).ids)
-            if len(ids) > self.longest:
-                raise UnusableTextError(
-                    number, f"has {len(ids)} tokens, and the model reads {self.longest}; shorten it"
-                )
-            return [ids]
-        ids = list(self.tokenizer.encode(given).ids)
-        if not ids:
-            raise UnusableTextError(number, "has nothing that the model reads")
-        if len(ids) <= self.longest:
-            return [ids]
-        inner = list(self.tokenizer.encode(given, add_special=False).ids)
-        around = len(ids) - len(inner)
-        before = ids[: ids.index(inner[0])] if around else []
-        after = ids[len(before) + len(inner) :]
-        room = self.longest - around
-        starts = range(0, max(1, len(inner) - room // 2), room // 2)
-        return [[*before, *inner[start : start + room], *after] for start in starts]
+    def why(
+        self, texts: str | Sequence[TextOrPair], config: WhyClassConfig | None = None, **changes: Any
+    ) -> list[Explanation]:
+        """How much each word of each text counted for its class, or for the one that `of` names."""
+        options = replace(config or WhyClassConfig(), **changes)
+        given: list[TextOrPair] = [texts] if isinstance(texts, str) else list(texts)
+        found = self.classify(given, batch=options.batch)
+        return [
+            explain_class(self, one, said.label, options, number)
+            for number, (one, said) in enumerate(zip(given, found, strict=True), start=1)
+        ]
 
 
 def likely(logits: Tensor, outcome: Outcome) -> Tensor:

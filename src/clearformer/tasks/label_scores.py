@@ -15,7 +15,8 @@ from clearformer.evaluation.correlation import score_numbers
 from clearformer.evaluation.label_sets import Marks, as_marks, best_threshold, score_label_sets
 from clearformer.evaluation.report import ClassScore, ErrorReport, Mistake, confuse, score_by_class, worst
 from clearformer.folder.preprocessing import Outcome
-from clearformer.inference.text_readers import Classifier, TextOrPair, likely
+from clearformer.inference.text_readers import Classifier, likely
+from clearformer.inference.text_windows import TextOrPair
 from clearformer.tasks.task import Judging, Scores, Settled
 
 Rows = Sequence[Sequence[float]]  # for each text the probability of each label, or its number

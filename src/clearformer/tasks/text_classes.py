@@ -19,7 +19,8 @@ from clearformer.data.shards import Column, ShardWriter, shards_for, token_type_
 from clearformer.data.token_pairs import TokenIds
 from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Preprocessing
-from clearformer.inference.text_readers import Classifier, TextOrPair
+from clearformer.inference.text_readers import Classifier
+from clearformer.inference.text_windows import TextOrPair
 from clearformer.tasks.automatic import labelled_tables
 from clearformer.tasks.data_files import DataFiles, file_names, folder_of
 from clearformer.tasks.label_goals import Goals, refuse_unknown

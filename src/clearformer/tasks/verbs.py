@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from clearformer.inference.generation_settings import GenerationConfig
-from clearformer.inference.reading_settings import AnswerConfig, ReadingConfig
+from clearformer.inference.reading_settings import AnswerConfig, ReadingConfig, WhyClassConfig, WhyConfig
 from clearformer.inference.translation_settings import DecodingConfig
 
 Input = Literal["text", "prompt", "question", "picture", "sound"]  # what one example is
@@ -20,7 +20,7 @@ class Verb:
     """A use of a model by name.
 
     does: what such a model does, in a few words. example: what to type behind the verb. line: a result as people read
-    it. default: a model that ships, where one does.
+    it. default: a model that ships, where one does. why: how a result is explained, where it can be.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Verb:
     options: type[Any]
     line: Callable[[Any], str]
     default: str | None = None
+    why: type[Any] | None = None
 
 
 def _translation(found: Any) -> str:
@@ -97,6 +98,7 @@ VERBS: dict[str, Verb] = {
             input="text",
             options=ReadingConfig,
             line=_class,
+            why=WhyClassConfig,
         ),
         Verb(
             name="tag",
@@ -115,6 +117,7 @@ VERBS: dict[str, Verb] = {
             input="question",
             options=AnswerConfig,
             line=_answer,
+            why=WhyConfig,
         ),
         Verb(
             name="embed",
