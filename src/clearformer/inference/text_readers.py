@@ -16,11 +16,13 @@ from torch import Tensor
 from clearformer.data.entity_tags import parts
 from clearformer.data.word_pieces import WordPieces, markers, text_pieces, word_pieces
 from clearformer.folder.bundle import Bundle
+from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.inference.answer_windows import AskedWindows, ContextWindow, cut_windows
 from clearformer.inference.legal_tags import LegalTags
 from clearformer.inference.predictor import describe
 from clearformer.inference.reading_settings import AnswerConfig, ReadingConfig
 from clearformer.inference.steppers import SourceBatch, pad_sources
+from clearformer.inference.text_windows import all_pieces, text_windows
 from clearformer.inference.wrong_use import wrong_use
 from clearformer.text.tokenizer import Encoding, Tokenizer
 from clearformer.text.unusable import UnusableTextError
@@ -148,18 +150,10 @@ class Classifier(Reader):
                     number, f"has {len(ids)} tokens, and the model reads {self.longest}; shorten it"
                 )
             return [ids]
-        ids = list(self.tokenizer.encode(given).ids)
-        if not ids:
+        windows = text_windows(self.tokenizer, all_pieces(self.tokenizer, given), self.longest)
+        if not windows[0]:
             raise UnusableTextError(number, "is empty")
-        if len(ids) <= self.longest:
-            return [ids]
-        inner = list(self.tokenizer.encode(given, add_special=False).ids)
-        around = len(ids) - len(inner)
-        before = ids[: ids.index(inner[0])] if around else []
-        after = ids[len(before) + len(inner) :]
-        room = self.longest - around
-        starts = range(0, max(1, len(inner) - room // 2), room // 2)
-        return [[*before, *inner[start : start + room], *after] for start in starts]
+        return windows
 
 
 class Tagger(Reader):
@@ -332,19 +326,49 @@ class Embedder(Reader):
     def __init__(self, bundle: Bundle) -> None:
         super().__init__(bundle, "states")
 
-    @torch.inference_mode()
-    def embed(self, texts: str | Sequence[str], config: ReadingConfig | None = None, **changes: Any) -> Tensor:
-        """One row per text, each of length one. N D."""
+    def embed(
+        self,
+        texts: str | Sequence[str],
+        config: ReadingConfig | None = None,
+        *,
+        on_progress: OnProgress = unwatched,
+        **changes: Any,
+    ) -> Tensor:
+        """One row per text, each of length one. N D.
+
+        A text that does not fit is read in overlapping windows: the mean of their vectors, weighted by their lengths.
+        """
         batch = replace(config or ReadingConfig(), **changes).batch
-        found = self.encode([texts] if isinstance(texts, str) else texts)
-        parts = []
-        for start in range(0, len(found), batch):
-            source = self.rectangle([one.ids for one in found[start : start + batch]])
-            tokens, keep = source.tokens[:, : self.longest], source.keep[:, : self.longest]
-            states: Tensor = self.model.encode(tokens, keep=keep).states  # type: ignore[operator]
-            real = keep[..., None].to(states.dtype)
-            parts.append((states * real).sum(dim=1) / real.sum(dim=1))
-        return torch.nn.functional.normalize(torch.cat(parts), dim=-1)
+        given = [texts] if isinstance(texts, str) else list(texts)
+        windows = [self._windows(number, one) for number, one in enumerate(given, start=1)]
+        rows = [(owner, row) for owner, parts in enumerate(windows) for row in parts]
+        rows.sort(key=lambda one: len(one[1]))  # like lengths need little padding
+        sums = torch.zeros(len(given), self.bundle.config.dim)
+        for start in range(0, len(rows), batch):
+            part = rows[start : start + batch]
+            weights = torch.tensor([len(row) if len(windows[owner]) > 1 else 1 for owner, row in part])
+            means = self._means([row for _, row in part]).float() * weights[:, None]
+            sums.index_add_(0, torch.tensor([owner for owner, _ in part]), means)
+            on_progress(start + len(part), len(rows))
+        return torch.nn.functional.normalize(sums, dim=-1)
+
+    @torch.inference_mode()
+    def _means(self, rows: Sequence[Sequence[int]]) -> Tensor:
+        """The mean of the states of each row, without its padding. B D."""
+        source = self.rectangle(rows)
+        tokens, keep = source.tokens[:, : self.longest], source.keep[:, : self.longest]
+        states: Tensor = self.model.encode(tokens, keep=keep).states  # type: ignore[operator]
+        real = keep[..., None].to(states.dtype)
+        return (states * real).sum(dim=1) / real.sum(dim=1)
+
+    def _windows(self, number: int, text: str) -> list[list[int]]:
+        try:
+            pieces = all_pieces(self.tokenizer, text)
+        except ValueError as error:
+            raise UnusableTextError(number, f"cannot be read: {error}") from error
+        if not pieces:
+            raise UnusableTextError(number, "is empty: there is nothing to embed; remove it")
+        return text_windows(self.tokenizer, pieces, self.longest)
 
 
 def _around(places: NDArray[np.int64], start: int, end: int, size: int) -> NDArray[np.int64]:
