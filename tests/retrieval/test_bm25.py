@@ -36,10 +36,25 @@ def test_the_scores_are_the_formula_s(documents, query):
 def test_what_it_is_for():
     """A rare word says more than a common one, a second occurrence less than the first, a long document less."""
     made = count_terms([["snow", "the"], ["the", "dog"], ["the", "dog", "dog"], ["the"] * 3 + ["dog"] + ["x"] * 9])
-    assert made.idf("snow") > made.idf("dog") > made.idf("the") > 0 == made.idf("cat")
+    assert made.idf("cat") > made.idf("snow") > made.idf("dog") > made.idf("the") > 0
     dog = made.scores(["dog"])
     assert dog[2] > dog[1] > dog[3] > dog[0] == 0
     assert dog[2] < 2 * dog[1]
+
+
+@given(st.lists(WORDS, min_size=1, max_size=8), WORDS)
+def test_a_share_lies_between_nothing_and_all_and_keeps_the_order(documents, query):
+    made = count_terms(documents)
+    scores = made.scores(query)
+    share = made.share(scores, query)
+    assert ((share >= 0) & (share < 1)).all()
+    assert np.array_equal(np.argsort(-scores, kind="stable"), np.argsort(-share, kind="stable"))
+
+
+def test_a_document_of_nothing_else_has_nearly_all():
+    made = count_terms([["dog"] * 500 + ["snow"] * 500, ["x"] * 2000])
+    assert made.share(made.scores(["dog", "snow"]), ["dog", "snow"])[0] > 0.99
+    assert made.share(made.scores(["dog", "unheard"]), ["dog", "unheard"])[0] < 0.5
 
 
 def test_postings_are_sorted_and_complete():

@@ -5,12 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearformer.retrieval.fusion import fuse, rank
+from clearformer.retrieval.fusion import fuse_ranks, fuse_scores, rank
 
 
-def test_by_hand():
+def test_scores_by_hand():
+    assert fuse_scores(np.array([0.8, -0.2]), np.array([0.0, 1.0])) == pytest.approx([0.4, 0.4])
+
+
+def test_ranks_by_hand():
     """Document 2 is first and second, 0 is second and first, 1 is third once."""
-    fused = fuse([np.array([2, 0, 1]), np.array([0, 2])], 4)
+    fused = fuse_ranks([np.array([2, 0, 1]), np.array([0, 2])], 4)
     assert fused == pytest.approx([1 / 62 + 1 / 61, 1 / 63, 1 / 61 + 1 / 62, 0])
     assert rank(fused).tolist() == [0, 2, 1, 3]
 
@@ -23,7 +27,7 @@ def test_equals_stay_in_order(scores):
 
 @given(st.permutations(range(6)), st.permutations(range(6)))
 def test_only_ranks_count_and_being_better_in_both_is_better(first, second):
-    fused = fuse([np.array(first), np.array(second)], 6)
+    fused = fuse_ranks([np.array(first), np.array(second)], 6)
     for one in range(6):
         for other in range(6):
             if first.index(one) < first.index(other) and second.index(one) < second.index(other):

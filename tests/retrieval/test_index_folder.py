@@ -9,7 +9,7 @@ import pytest
 from clearformer.foundation import storage
 from clearformer.foundation.storage import DamagedError
 from clearformer.retrieval.build_index import build_index
-from clearformer.retrieval.index_folder import Texts, load_index, save_index
+from clearformer.retrieval.index_folder import PackedTexts, load_index, save_index
 from retrieval.small_index import LINES, encoder, write_lines
 
 
@@ -32,7 +32,7 @@ def test_what_is_saved_is_loaded(made, tmp_path):
 
 def test_texts_of_any_kind_come_back():
     given = ["", "雪", "a\nb", "🐕 dog", ""]
-    assert list(Texts.of(given)) == given
+    assert list(PackedTexts.of(given)) == given
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_damage_is_named(made, tmp_path, name, damage):
     else:
         raw[len(raw) // 2] ^= 1
         (folder / name).write_bytes(raw if damage == "flip" else raw[:-1])
-    with pytest.raises(ValueError, match="build the index again|is not a search index|this version reads") as error:
+    with pytest.raises(ValueError, match=r"build the index again|is not a search index|this version reads") as error:
         load_index(folder)
     assert "\n" not in str(error.value)
 

@@ -17,7 +17,7 @@ from clearformer.cli.use import GivenText, add_answers, given_texts, naming_plac
 if TYPE_CHECKING:
     from clearformer.retrieval.search_index import Hit, SearchIndex
 
-UNITS, WAYS = ("passage", "line", "file"), ("fused", "meaning", "words")
+UNITS, WAYS = ("passage", "line", "file"), ("fused", "meaning", "words", "ranks")
 MOST = 10_000  # results
 TOGETHER = 64  # queries
 WIDTH = 100
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--by",
         choices=[*UNITS, *WAYS],
         help="build: what one result is, passage, line or file (passage); "
-        "ask: how to rank, words, meaning or both fused (fused)",
+        "ask: how to rank, words, meaning, both by score (fused) or both by rank (ranks); fused unless told",
     )
     parser.add_argument(
         "--model",

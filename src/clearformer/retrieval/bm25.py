@@ -40,11 +40,9 @@ class Postings:
         return {term: number for number, term in enumerate(self.terms)}
 
     def idf(self, term: str) -> float:
-        """How much finding a term says; 0 for one that no document has."""
+        """How much finding a term says: the rarer, the more."""
         number = self.numbers.get(term)
-        if number is None:
-            return 0.0
-        having = int(self.starts[number + 1] - self.starts[number])
+        having = 0 if number is None else int(self.starts[number + 1] - self.starts[number])
         return math.log(1 + (len(self.lengths) - having + 0.5) / (having + 0.5))
 
     def scores(self, terms: Iterable[str]) -> NDArray[np.float64]:
@@ -59,10 +57,15 @@ class Postings:
             made[documents] += wanted * self.idf(term) * counts / (counts + self._weights[documents])
         return made
 
+    def share(self, scores: NDArray[np.float64], terms: Iterable[str]) -> NDArray[np.float64]:
+        """Scores as shares of what a document would get that had every term of the query countless times. N, 0 to 1."""
+        most = sum(self.idf(term) for term in terms)
+        return scores / most if most else scores
+
     @cached_property
     def _weights(self) -> NDArray[np.float64]:
         """k1 · (1 - b + b · |d| / mean |d|) for each document."""
-        mean = max(float(self.lengths.mean()), 1.0) if len(self.lengths) else 1.0
+        mean = float(self.lengths.mean()) or 1.0  # all empty: nothing is found, whatever the mean
         weights: NDArray[np.float64] = K1 * (1 - B + B * self.lengths.astype(np.float64) / mean)
         return weights
 

@@ -18,7 +18,7 @@ from clearformer.retrieval.documents import UNITS, Document, Unit, find_files, r
 from clearformer.retrieval.index_folder import (
     IndexContent,
     IndexedModel,
-    Texts,
+    PackedTexts,
     digest,
     is_index,
     load_index,
@@ -32,7 +32,6 @@ from clearformer.text.unusable import UnusableTextError
 if TYPE_CHECKING:
     from clearformer.inference.text_readers import Embedder
 
-WINDOW = 2  # sentences that are embedded together
 PORTION = 256  # windows between two reports
 WORTH_SAYING = 30.0  # seconds of work that are announced
 
@@ -83,7 +82,7 @@ def _index(
 ) -> "tuple[IndexContent, Embedder | None]":
     files = list(dict.fromkeys(document.file for document in documents))
     numbers = {name: number for number, name in enumerate(files)}
-    cut = [(owner, *span) for owner, one in enumerate(documents) for span in windows(one.text, WINDOW)]
+    cut = [(owner, *span) for owner, one in enumerate(documents) for span in windows(one.text)]
     spans = [documents[owner].text[start:end] for owner, start, end in cut]
     digests = np.stack([digest(span) for span in spans])
     embedder, vectors = None, np.zeros((0, 0), dtype=np.float32)
@@ -94,7 +93,7 @@ def _index(
         unit=unit,
         model=None if model is None else IndexedModel(name=_name(model), fingerprint=model.fingerprint),
         files=files,
-        texts=Texts.of(document.text for document in documents),
+        texts=PackedTexts.of(document.text for document in documents),
         documents=np.array([(numbers[one.file], one.line, one.start) for one in documents], dtype=np.int64),
         windows=np.array(cut, dtype=np.int64),
         vectors=vectors,

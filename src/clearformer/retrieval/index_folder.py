@@ -23,7 +23,6 @@ from clearformer.foundation import storage
 from clearformer.foundation.storage import DamagedError
 from clearformer.retrieval.bm25 import K1, B, Postings
 from clearformer.retrieval.documents import UNITS, Document, Unit
-from clearformer.retrieval.fusion import K
 
 FORMAT = 1
 FACTS = "index.json"
@@ -49,7 +48,7 @@ class IndexContent:
     unit: Unit
     model: IndexedModel | None
     files: Sequence[str]
-    texts: "Texts"
+    texts: "PackedTexts"
     documents: NDArray[np.int64]  # N 3: file, line, start
     windows: NDArray[np.int64]  # W 3: document, start, end; in the order of documents
     vectors: NDArray[np.float32]  # W D
@@ -62,7 +61,7 @@ class IndexContent:
         return Document(self.texts[number], self.files[file], line, start)
 
 
-class Texts(Sequence[str]):
+class PackedTexts(Sequence[str]):
     """Many texts as one run of bytes, read where they are needed."""
 
     def __init__(self, raw: bytes | NDArray[np.uint8], ends: NDArray[np.int64]) -> None:
@@ -76,8 +75,8 @@ class Texts(Sequence[str]):
         return bytes(self.raw[begin : int(self.ends[number])]).decode("utf-8")
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> "Texts":
-        """Texts that are in memory."""
+    def of(cls, texts: Iterable[str]) -> "PackedTexts":
+        """PackedTexts that are in memory."""
         encoded = [text.encode("utf-8") for text in texts]
         return cls(b"".join(encoded), np.cumsum([len(one) for one in encoded], dtype=np.int64))
 
@@ -96,7 +95,6 @@ def save_index(content: IndexContent, folder: Path) -> None:
         "model": None if model is None else {"name": model.name, "fingerprint": model.fingerprint},
         "vectors": {"type": "float32", "dim": int(content.vectors.shape[1])},
         "bm25": {"k1": K1, "b": B},
-        "fusion": {"k": K},
         "files": list(content.files),
     }
     postings = content.postings
@@ -142,7 +140,7 @@ def _read(folder: Path) -> IndexContent:
         unit=facts["unit"],
         model=None if facts["model"] is None else IndexedModel(**facts["model"]),
         files=facts["files"],
-        texts=Texts(raw, arrays["texts"]),
+        texts=PackedTexts(raw, arrays["texts"]),
         **{name: arrays[name] for name in ("documents", "windows", "vectors", "digests")},
         postings=Postings(
             terms=terms,

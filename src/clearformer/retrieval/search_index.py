@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clearformer.folder.description import ModelFolder, open_folder
-from clearformer.retrieval.fusion import fuse, rank
+from clearformer.retrieval.fusion import Scores, fuse_ranks, fuse_scores, rank
 from clearformer.retrieval.index_folder import IndexContent, IndexedModel, load_index
 from clearformer.retrieval.terms import document_terms, query_terms
 from clearformer.text.unusable import UnusableTextError
@@ -21,7 +21,7 @@ from clearformer.text.unusable import UnusableTextError
 if TYPE_CHECKING:
     from clearformer.inference.text_readers import Embedder
 
-By = Literal["fused", "meaning", "words"]
+By = Literal["fused", "meaning", "words", "ranks"]
 WAYS: tuple[By, ...] = get_args(By)
 
 
@@ -45,29 +45,27 @@ class Hit:
     bm25: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class DocumentScores:
-    """What a query has to do with each of N documents and W windows; None for a way that was not asked for."""
+    """What a query has to do with each of N documents and W windows. None: this was not asked for."""
 
-    by: By
-    bm25: NDArray[np.float64] | None
-    windows: NDArray[np.float32] | None
-    cosine: NDArray[np.float32] | None
+    bm25: NDArray[np.float64] | None = None  # N
+    share: NDArray[np.float64] | None = None  # N, of the query's words, 0 to 1
+    windows: NDArray[np.float32] | None = None  # W, cosines
+    cosine: NDArray[np.float32] | None = None  # N, of each document's best window
 
-    def ranked(self) -> tuple[NDArray[np.int64], NDArray[np.floating]]:
+    def ranked(self, by: By) -> tuple[NDArray[np.int64], Scores]:
         """The documents from the best to the worst, and the score of each document by its number."""
-        rankings = []
-        if self.bm25 is not None:
-            rankings.append(rank(self.bm25)[: int((self.bm25 > 0).sum())])  # without a common word, nothing is found
-        if self.cosine is not None:
-            rankings.append(rank(self.cosine))
-        if self.by != "fused":
-            [alone] = rankings
-            scores = self.bm25 if self.cosine is None else self.cosine
-            assert scores is not None
-            return alone, scores
-        fused = fuse(rankings, len(rankings[-1]))
-        return rank(fused), fused
+        if by == "words":
+            return _having(_asked(self.bm25)), _asked(self.bm25)
+        if by == "meaning":
+            scores: Scores = _asked(self.cosine)
+        elif by == "ranks":
+            cosine = _asked(self.cosine)
+            scores = fuse_ranks([_having(_asked(self.bm25)), rank(cosine)], len(cosine))
+        else:
+            scores = fuse_scores(_asked(self.cosine), _asked(self.share))
+        return rank(scores), scores
 
 
 class SearchIndex:
@@ -85,7 +83,9 @@ class SearchIndex:
         return f"SearchIndex({len(self):,} {self.content.unit}s of {len(self.content.files):,} files, by {kind})"
 
     def ask(self, query: str, *, k: int = 10, by: By | None = None) -> list[Hit]:
-        """The best `k` documents. by: both rankings fused, or one of them alone; None: all that the index has."""
+        """The best `k` documents. by: words and meaning fused by scores or by ranks, or one of them alone; None: all
+        that the index has.
+        """
         return next(self.ask_all([query], k=k, by=by))
 
     def ask_all(self, queries: Sequence[str], *, k: int = 10, by: By | None = None) -> Iterator[list[Hit]]:
@@ -93,25 +93,32 @@ class SearchIndex:
         if k < 1:
             raise ValueError(f"k must be at least 1, not {k}")
         for query, scores in zip(queries, self.scores(queries, by), strict=True):
-            order, shown = scores.ranked()
+            order, shown = scores.ranked(self._way(by))
             yield [self._hit(int(number), float(shown[number]), scores, query) for number in order[:k]]
 
     def scores(self, queries: Sequence[str], by: By | None = None) -> Iterator[DocumentScores]:
         """For each query what it has to do with every document."""
-        way = by or ("fused" if self.content.model else "words")
-        if way not in WAYS:
-            raise ValueError(f"by must be {', '.join(WAYS[:-1])} or {WAYS[-1]}, not {way!r}")
+        way = self._way(by)
         for number, query in enumerate(queries, start=1):
             if not query.strip():
                 raise UnusableTextError(number, "is empty; say what to look for")
         vectors = None if way == "words" else self.embedder.embed(list(queries)).numpy()
         for number, query in enumerate(queries):
-            bm25 = None if way == "meaning" else self.content.postings.scores(query_terms(query))
-            windows = cosine = None
+            bm25 = share = windows = cosine = None
+            if way != "meaning":
+                terms = query_terms(query)
+                bm25 = self.content.postings.scores(terms)
+                share = self.content.postings.share(bm25, terms)
             if vectors is not None:
                 windows = self.content.vectors @ vectors[number]
                 cosine = np.maximum.reduceat(windows, self._first)
-            yield DocumentScores(way, bm25, windows, cosine)
+            yield DocumentScores(bm25=bm25, share=share, windows=windows, cosine=cosine)
+
+    def _way(self, by: By | None) -> By:
+        way = by or ("fused" if self.content.model else "words")
+        if way not in WAYS:
+            raise ValueError(f"by must be {', '.join(WAYS[:-1])} or {WAYS[-1]}, not {way!r}")
+        return way
 
     @cached_property
     def embedder(self) -> "Embedder":
@@ -159,6 +166,17 @@ class SearchIndex:
         return first + int(np.argmax([sum(sorted(map(self.content.postings.idf, one))) for one in found]))
 
 
+def _asked(scores: NDArray[Any] | None) -> NDArray[Any]:
+    if scores is None:
+        raise ValueError("these scores were made for another way to rank")
+    return scores
+
+
+def _having(bm25: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The documents that have one of the words, the best first; without a common word, nothing is found."""
+    return rank(bm25)[: int((bm25 > 0).sum())]
+
+
 def open_index(folder: str | Path, *, model: str | Path | None = None) -> SearchIndex:
     """Open an index. model: where the model lies now, if not where it was when the index was built."""
     return SearchIndex(load_index(Path(folder)), model)
@@ -171,9 +189,7 @@ def open_indexed(made: IndexedModel, given: str | Path | None) -> ModelFolder:
     except ValueError as error:
         if given is not None:
             raise
-        raise ValueError(
-            f"the index was built with the model {made.name}, which is gone; say where it is with --model"
-        ) from error
+        raise ValueError(f"the index's model {made.name} is gone; say where it is now with --model") from error
     if folder.fingerprint != made.fingerprint:
         raise ValueError(
             f"{folder.path} is not the model that the index was built with ({made.name}, {made.fingerprint[:12]}), and "

@@ -47,19 +47,12 @@ def passages(text: str, longest: int = LONGEST) -> list[Span]:
     return list(_packed(text, _blocks(text, longest), longest))
 
 
-def windows(text: str, count: int, longest: int = LONGEST) -> list[Span]:
-    """Every run of `count` sentences, or of fewer where they would be longer than the limit."""
-    found = sentences(text, longest)
-    made: list[Span] = []
-    for first, (start, end) in enumerate(found):
-        last = end
-        for _, further in found[first + 1 : first + count]:
-            if size(text[start:further]) > longest:
-                break
-            last = further
-        if not made or last > made[-1][1]:  # not one that lies within the last
-            made.append((start, last))
-    return made
+def windows(text: str, longest: int = LONGEST) -> list[Span]:
+    """What of a text is embedded: every sentence and every passage.
+
+    A question is mostly about one sentence, and what a sentence is about is often said only by those around it.
+    """
+    return list(dict.fromkeys([*sentences(text, longest), *passages(text, longest)]))
 
 
 def _gaps(text: str, start: int, end: int) -> Iterator[Span]:
