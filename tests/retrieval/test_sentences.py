@@ -32,19 +32,30 @@ def test_passages_are_whole_paragraphs_that_fit_and_a_heading_begins_one():
 
 
 def test_windows_are_sentences_and_passages_each_once():
-    text = "One. Two. Three."
-    assert shown(text, windows(text)) == ["One.", "Two.", "Three.", text]
-    assert shown(text, windows(text, longest=9)) == ["One.", "Two.", "Three.", "One. Two."]
-    assert shown("One.", windows("One.")) == ["One."]
+    one, two = (
+        "The first sentence says what has to be said of the dogs.",
+        "The second one goes on with snow and with cats.",
+    )
+    text = f"{one} {two} Yes."
+    assert shown(text, windows(text)) == [one, f"{two} Yes.", text]
+    assert shown(one, windows(one)) == [one]
 
 
-@pytest.mark.parametrize("cut", [sentences, passages])
+def test_short_sentences_are_read_together():
+    text = "Yes. No. Perhaps. But this sentence is long enough for two others. Or not."
+    assert shown(text, windows(text)) == [text]
+    assert shown(text, windows(text, longest=20)) == [
+        "Yes. No. Perhaps.", "But this sentence is", "long enough for two", "others. Or not."
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("cut", [sentences, passages, windows])
 @given(text=TEXTS, longest=st.integers(4, 40))
 def test_nothing_is_lost_and_nothing_is_too_long(cut, text, longest):
     spans = cut(text, longest)
     covered = {place for start, end in spans for place in range(start, end)}
     assert {place for place, letter in enumerate(text) if not letter.isspace()} <= covered
-    assert spans == sorted(spans)
+    assert spans == sorted(spans) or cut is windows
     for start, end in spans:
         assert 0 < size(text[start:end]) <= longest
         assert text[start:end] == text[start:end].strip()

@@ -80,7 +80,7 @@ class SearchIndex:
 
     def __repr__(self) -> str:
         kind = "words" if self.content.model is None else "words and meaning"
-        return f"SearchIndex({len(self):,} {self.content.unit}s of {len(self.content.files):,} files, by {kind})"
+        return f"SearchIndex({len(self):,} × {self.content.unit} of {len(self.content.files):,} × file, by {kind})"
 
     def ask(self, query: str, *, k: int = 10, by: By | None = None) -> list[Hit]:
         """The best `k` documents. by: words and meaning fused by scores or by ranks, or one of them alone; None: all

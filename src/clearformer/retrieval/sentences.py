@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 Span = tuple[int, int]
 
 LONGEST = 1000  # of a passage or a sentence, in letters: about 200 words, which every encoder reads at once
+SHORTEST = 50  # of what is embedded as a sentence
 HAN = 4  # a Chinese character says as much as so many letters, and takes a model as many tokens
 
 _BLANK = re.compile(r"[^\S\n]*\n(?:[^\S\n]*\n)+")
@@ -50,9 +51,20 @@ def passages(text: str, longest: int = LONGEST) -> list[Span]:
 def windows(text: str, longest: int = LONGEST) -> list[Span]:
     """What of a text is embedded: every sentence and every passage.
 
-    A question is mostly about one sentence, and what a sentence is about is often said only by those around it.
+    A question is mostly about one sentence, and what a sentence is about is often said only by those around it. A short
+    one ("Then train.") is near every question of a few words, so it is read together with the next.
     """
-    return list(dict.fromkeys([*sentences(text, longest), *passages(text, longest)]))
+    return list(dict.fromkeys([*_long_enough(text, sentences(text, longest), longest), *passages(text, longest)]))
+
+
+def _long_enough(text: str, found: list[Span], longest: int) -> list[Span]:
+    made: list[Span] = []
+    for start, end in found:
+        joined = made and size(text[made[-1][0] : made[-1][1]]) < SHORTEST and size(text[made[-1][0] : end]) <= longest
+        made.append((made.pop()[0], end) if joined else (start, end))
+    if len(made) > 1 and size(text[slice(*made[-1])]) < SHORTEST and size(text[made[-2][0] : made[-1][1]]) <= longest:
+        made[-2:] = [(made[-2][0], made[-1][1])]
+    return made
 
 
 def _gaps(text: str, start: int, end: int) -> Iterator[Span]:
@@ -99,7 +111,7 @@ def _cut(text: str, start: int, end: int, longest: int) -> Iterator[Span]:
         while stop - start > 1 and size(text[start:stop]) > longest:
             stop = start + max(1, (stop - start) * 3 // 4)
         if stop < end:
-            blank = max(text.rfind(" ", start + 1, stop), text.rfind("\n", start + 1, stop))
+            blank = max(text.rfind(" ", start + 1, stop + 1), text.rfind("\n", start + 1, stop + 1))
             stop = blank if blank > start else stop
         yield from _between(text, (), start, stop)
         start = stop
