@@ -1,8 +1,10 @@
-"""How often the right paragraph is found: `python benchmarks/retrieval.py --model FOLDER [--data FILE]`.
+"""How often the right paragraph is found: `python benchmarks/retrieval.py [--model FOLDER] [--data FILE]`.
 
 The questions of a file in SQuAD's layout, each looked for among all paragraphs of the file: by BM25, by the cosine of
-embeddings, and by both, fused by scores and by ranks. R@1: the share of questions whose own paragraph is first;
-MRR@10: the mean of one over its rank, 0 beyond the tenth. Intervals: 95 %, bootstrap over questions.
+embeddings, and by both, fused by scores and by ranks; without a model, by BM25 alone.
+
+R@1: the share of questions whose own paragraph is first. MRR@10: the mean of one over its rank, 0 beyond the tenth.
+Intervals: 95 %, bootstrap over questions.
 """
 
 import argparse
@@ -46,20 +48,21 @@ def shown(name: str, values: np.ndarray, draw: np.random.Generator) -> str:
 def main() -> None:
     """Index, ask, report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", required=True, help="an encoder's folder")
+    parser.add_argument("--model", help="an encoder's folder")
     parser.add_argument("--data", type=Path, default=DEV, help="a .json.gz in SQuAD's layout (SQuAD's development set)")
     parser.add_argument("--threads", type=int, default=1)
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
     documents, questions, own = read(given.data)
     begun = time.perf_counter()
-    index = index_documents(documents, model=open_folder(given.model))
+    index = index_documents(documents, model=open_folder(given.model) if given.model else None)
+    ways = WAYS if given.model else ("words",)
     built = time.perf_counter()
     print(f"{given.data.name}: {len(questions):,} questions, {len(index):,} paragraphs", flush=True)
-    print(f"{len(index.content.windows):,} windows embedded in {built - begun:.0f} s", flush=True)
-    ranks = {way: np.zeros(len(questions)) for way in WAYS}
-    for number, scores in enumerate(index.scores(questions, "fused")):
-        for way in WAYS:
+    print(f"{len(index.content.windows):,} windows indexed in {built - begun:.0f} s", flush=True)
+    ranks = {way: np.zeros(len(questions)) for way in ways}
+    for number, scores in enumerate(index.scores(questions)):
+        for way in ways:
             order, _ = scores.ranked(way)
             place = np.flatnonzero(order == own[number])
             ranks[way][number] = place[0] + 1 if len(place) else np.inf
