@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from clearformer.folder.bundle import Bundle
     from clearformer.inference.translation_settings import Translation
+    from clearformer.retrieval.documents import Unit
+    from clearformer.retrieval.search_index import SearchIndex
 
 DEFAULT_MODEL = "en-de"
 
@@ -61,6 +63,30 @@ def translate(texts: str | Sequence[str], model: str | Path = DEFAULT_MODEL, **c
 
     config = DecodingConfig(**choices)
     return open_translator(model, "auto", config, scores="tokens").translate(texts, config)
+
+
+def build_index(
+    files: "str | Path | Sequence[str | Path]",
+    folder: str | Path,
+    *,
+    model: str | Path | None = None,
+    by: "Unit" = "passage",
+) -> "SearchIndex":
+    """Build a search index over files and folders, keep it at `folder`, and return it, ready to `ask`.
+
+    by: what one result is, a passage, a line or a file. model: an encoder; without one, words alone are found.
+    """
+    from clearformer.retrieval.build_index import build_index as build
+
+    given = [files] if isinstance(files, str | Path) else files
+    return build(given, folder, model=model, unit=by)
+
+
+def open_index(folder: str | Path, *, model: str | Path | None = None) -> "SearchIndex":
+    """Open a search index; `ask` it a question. model: where its model lies now, if it has been moved."""
+    from clearformer.retrieval.search_index import open_index as open_folder
+
+    return open_folder(folder, model=model)
 
 
 def train(

@@ -12,8 +12,10 @@ from torch import Tensor
 
 from clearformer.folder.bundle import Bundle
 from clearformer.folder.preprocessing import Outcome
+from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.inference.attribution import Explanation
 from clearformer.inference.explained_reading import explain_class
+from clearformer.inference.piece_windows import all_pieces, piece_windows
 from clearformer.inference.predictor import describe
 from clearformer.inference.reading_settings import ReadingConfig, WhyClassConfig
 from clearformer.inference.steppers import SourceBatch, pad_sources
@@ -156,16 +158,46 @@ class Embedder(Reader):
     def __init__(self, bundle: Bundle) -> None:
         super().__init__(bundle, "states")
 
-    @torch.inference_mode()
-    def embed(self, texts: str | Sequence[str], config: ReadingConfig | None = None, **changes: Any) -> Tensor:
-        """One row per text, each of length one. N D."""
+    def embed(
+        self,
+        texts: str | Sequence[str],
+        config: ReadingConfig | None = None,
+        *,
+        on_progress: OnProgress = unwatched,
+        **changes: Any,
+    ) -> Tensor:
+        """One row per text, each of length one. N D.
+
+        A text that does not fit is read in overlapping windows: the mean of their vectors, weighted by their lengths.
+        """
         batch = replace(config or ReadingConfig(), **changes).batch
-        found = self.encode([texts] if isinstance(texts, str) else texts)
-        parts = []
-        for start in range(0, len(found), batch):
-            source = self.rectangle([one.ids for one in found[start : start + batch]])
-            tokens, keep = source.tokens[:, : self.longest], source.keep[:, : self.longest]
-            states: Tensor = self.model.encode(tokens, keep=keep).states  # type: ignore[operator]
-            real = keep[..., None].to(states.dtype)
-            parts.append((states * real).sum(dim=1) / real.sum(dim=1))
-        return torch.nn.functional.normalize(torch.cat(parts), dim=-1)
+        given = [texts] if isinstance(texts, str) else list(texts)
+        windows = [self._windows(number, one) for number, one in enumerate(given, start=1)]
+        rows = [(owner, row) for owner, parts in enumerate(windows) for row in parts]
+        rows.sort(key=lambda one: len(one[1]))  # like lengths need little padding
+        sums = torch.zeros(len(given), self.bundle.config.dim)
+        for start in range(0, len(rows), batch):
+            part = rows[start : start + batch]
+            weights = torch.tensor([len(row) if len(windows[owner]) > 1 else 1 for owner, row in part])
+            means = self._means([row for _, row in part]).float() * weights[:, None]
+            sums.index_add_(0, torch.tensor([owner for owner, _ in part]), means)
+            on_progress(start + len(part), len(rows))
+        return torch.nn.functional.normalize(sums, dim=-1)
+
+    @torch.inference_mode()
+    def _means(self, rows: Sequence[Sequence[int]]) -> Tensor:
+        """The mean of the states of each row, without its padding. B D."""
+        source = self.rectangle(rows)
+        tokens, keep = source.tokens[:, : self.longest], source.keep[:, : self.longest]
+        states: Tensor = self.model.encode(tokens, keep=keep).states  # type: ignore[operator]
+        real = keep[..., None].to(states.dtype)
+        return (states * real).sum(dim=1) / real.sum(dim=1)
+
+    def _windows(self, number: int, text: str) -> list[list[int]]:
+        try:
+            pieces = all_pieces(self.tokenizer, text)
+        except ValueError as error:
+            raise UnusableTextError(number, f"cannot be read: {error}") from error
+        if not pieces:
+            raise UnusableTextError(number, "is empty: there is nothing to embed; remove it")
+        return piece_windows(self.tokenizer, pieces, self.longest)

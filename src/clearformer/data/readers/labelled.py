@@ -103,7 +103,7 @@ def find_text(path: Path, text: str | None = None) -> str:
         raise LabelledError(f"{path} has no rows: give a table with a text in each")
     if text is not None and text not in names:
         raise LabelledError(f"{path} has no column {text!r}; it has {', '.join(names)}")
-    return text or _named(names, TEXT_NAMES, set()) or _longest(rows, names)
+    return text or _named(names, TEXT_NAMES, set()) or _longest(path, rows, names)
 
 
 def _named(names: Sequence[str], known: Sequence[str], taken: set[str | None]) -> str | None:

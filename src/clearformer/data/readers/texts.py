@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from clearformer.data.readers.labelled import LabelledError, find_text, read_rows
+from clearformer.data.readers.labelled import find_text
+from clearformer.data.readers.tables import LabelledError, read_rows
 from clearformer.text.lines import read_lines
 
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
