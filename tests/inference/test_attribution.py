@@ -123,7 +123,7 @@ def test_one_token_and_no_word_at_all(classifier):
     [found] = classifier.why("red")
     assert [word.word for word in found.attributions[0].words] == ["red"]
     for text in ("", "  \n\t "):
-        with pytest.raises(UnusableTextError, match="has no words to explain") as refusal:
+        with pytest.raises(UnusableTextError, match="is empty; give some words") as refusal:
             classifier.why(["a red ball", text])
         assert refusal.value.number == 2
 

@@ -24,8 +24,6 @@ def explain_class(
     """Why this class, or the one that `config.of` names. found: the class that was found; number: of the text."""
     label = _known_label(classifier.labels, found if config.of is None else config.of)
     texts: dict[Part, str] = {"text": given} if isinstance(given, str) else {"text": given[0], "second": given[1]}
-    if not any(text.strip() for text in texts.values()):
-        raise UnusableTextError(number, "has no words to explain")
     cut = cut_text(classifier.tokenizer, given, classifier.longest, number)
     try:
         check_size(len(cut.pieces))
