@@ -19,7 +19,7 @@ from clearformer.inference.piece_windows import all_pieces, piece_windows
 from clearformer.inference.predictor import describe
 from clearformer.inference.reading_settings import ReadingConfig, WhyClassConfig
 from clearformer.inference.steppers import SourceBatch, pad_sources
-from clearformer.inference.text_windows import TextOrPair, cut_text
+from clearformer.inference.text_windows import CutText, TextOrPair, TextWindow, cut_text
 from clearformer.inference.wrong_use import wrong_use
 from clearformer.text.tokenizer import Encoding, Tokenizer
 from clearformer.text.unusable import UnusableTextError
@@ -94,6 +94,7 @@ class Classifier(Reader):
     def __init__(self, bundle: Bundle) -> None:
         super().__init__(bundle, "class")
         self.outcome = bundle.preprocessing.outcome
+        self.typed = bundle.config.embedding.types > 1  # whether it is told which of two texts a token is of
 
     def classify(
         self, texts: str | Sequence[TextOrPair], config: ReadingConfig | None = None, **changes: Any
@@ -119,12 +120,22 @@ class Classifier(Reader):
         """What the head says of each text, by windows: W C."""
         batch = replace(config or ReadingConfig(), **changes).batch
         given: list[TextOrPair] = [texts] if isinstance(texts, str) else list(texts)
-        windows = [
-            cut_text(self.tokenizer, one, self.longest, number).windows for number, one in enumerate(given, start=1)
-        ]
-        rows = [window.ids for parts in windows for window in parts]
-        read = [self.run(rows[start : start + batch]).float() for start in range(0, len(rows), batch)]
+        windows = [self.cut(one, number).windows for number, one in enumerate(given, start=1)]
+        rows = [window for parts in windows for window in parts]
+        read = [self._read(rows[start : start + batch]).float() for start in range(0, len(rows), batch)]
         return list(torch.split(torch.cat(read), [len(parts) for parts in windows])) if rows else []
+
+    def cut(self, given: TextOrPair, number: int = 1) -> CutText:
+        """A text or a pair in the windows that this model reads."""
+        overlap = self.bundle.preprocessing.types == "overlap"
+        return cut_text(self.tokenizer, given, self.longest, number, overlap=overlap)
+
+    def _read(self, windows: Sequence[TextWindow]) -> Tensor:
+        extra = {}
+        if self.typed and any(window.types is not None for window in windows):
+            types = [window.types or [0] * len(window.ids) for window in windows]
+            extra["types"] = self.rectangle(types, pad=0).tokens
+        return self.run([window.ids for window in windows], **extra)
 
     def _classification(self, row: list[float]) -> Classification:
         best = max(range(len(row)), key=row.__getitem__)
