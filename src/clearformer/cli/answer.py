@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
+from clearformer.cli.search_options import add_engine
 from clearformer.cli.usage import UsageError
 from clearformer.cli.use import (
     add_answers,
@@ -32,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("question", nargs="?", type=utf8_word, metavar="QUESTION", help="what is asked")
     parser.add_argument("context", nargs="?", type=utf8_word, metavar="CONTEXT", help="the text that has the answer")
     add_model(parser, "a model that answers questions")
+    add_engine(parser)
     parser.add_argument(
         "--input",
         type=Path,

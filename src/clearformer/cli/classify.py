@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clearformer.cli.options import add_options, read_options
+from clearformer.cli.search_options import add_engine
 from clearformer.cli.usage import UsageError
 from clearformer.cli.use import (
     add_answers,
@@ -31,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_texts(parser, "texts")
     add_model(parser, "a classifier")
     add_options(parser, VERBS["classify"].options)
+    add_engine(parser)
     add_answers(parser, "print one JSON object per text, with the score of every class")
     parser.epilog = (
         "A model of pictures takes picture files, folders of them, or --input with a list of them, one per line."

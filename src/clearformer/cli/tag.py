@@ -7,6 +7,7 @@ from dataclasses import asdict
 from itertools import count
 from typing import TYPE_CHECKING
 
+from clearformer.cli.search_options import add_engine
 from clearformer.cli.use import add_answers, add_model, add_texts, answer_texts, open_model
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     add_texts(parser, "texts")
     add_model(parser, "a tagger")
+    add_engine(parser)
     add_answers(parser, "print one JSON object per text, with positions and probabilities")
 
 

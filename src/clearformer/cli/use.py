@@ -75,11 +75,16 @@ def check_folder(path: Path | None, option: str, *, new: bool = False) -> None:
 
 
 def open_model(arguments: argparse.Namespace) -> "Bundle":
-    """The model that --model names, with its weights."""
+    """The model that --model names, with its weights, by the engine that --engine names, where a verb has it."""
     from clearformer.folder import bundle
     from clearformer.folder.description import find_model
 
-    return bundle.load(find_model(arguments.model))
+    folder = find_model(arguments.model)
+    if "engine" not in arguments:
+        return bundle.load(folder)
+    from clearformer.inference.engines import open_bundle
+
+    return open_bundle(folder, arguments.engine)
 
 
 def answer_texts(

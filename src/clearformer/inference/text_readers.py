@@ -111,6 +111,15 @@ class Reader:
         output: Tensor = self.model(tokens, keep=keep, **extra)
         return output
 
+    def run_all(self, rows: Sequence[Sequence[int]], batch: int) -> list[Tensor]:
+        """What the head says of each row, in order; like lengths are read together, so that little is padded."""
+        order = sorted(range(len(rows)), key=lambda number: len(rows[number]))
+        found: dict[int, Tensor] = {}
+        for start in range(0, len(rows), batch):
+            numbers = order[start : start + batch]
+            found |= zip(numbers, self.run([rows[number] for number in numbers]), strict=True)
+        return [found[number] for number in range(len(rows))]
+
     def __repr__(self) -> str:
         return describe(self, f"reads {self.longest} tokens")
 
@@ -131,8 +140,8 @@ class Classifier(Reader):
         given: list[TextOrPair] = [texts] if isinstance(texts, str) else list(texts)
         windows = [self._windows(number, one) for number, one in enumerate(given, start=1)]
         rows = [row for parts in windows for row in parts]
-        read = [self.run(rows[start : start + batch]).softmax(-1) for start in range(0, len(rows), batch)]
-        shares = iter(torch.split(torch.cat(read), [len(parts) for parts in windows]) if rows else ())
+        read = [logits.softmax(-1) for logits in self.run_all(rows, batch)]
+        shares = iter(torch.split(torch.stack(read), [len(parts) for parts in windows]) if rows else ())
         return [self._classification(next(shares).mean(dim=0).tolist()) for _ in given]
 
     def _classification(self, row: list[float]) -> Classification:

@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from clearformer.folder import bundle
 from clearformer.folder.description import ModelFolder, open_folder
 from clearformer.foundation.progress import OnProgress, unwatched
+from clearformer.inference.engines import as_stored
 from clearformer.run.recipe import trainable
 from clearformer.tasks import name_task
 from clearformer.tasks.task import Judging, Scores
@@ -37,4 +37,4 @@ def evaluate(
         on_progress=on_progress,
     )
     held = training.held_out(list(files), folder)
-    return training.score(predictor or task.use(bundle.load(folder)), held, judging)
+    return training.score(predictor or task.use(as_stored(folder)), held, judging)
