@@ -61,3 +61,15 @@ def test_a_line_that_is_no_question_is_named(model, tmp_path, capsys, line, reas
 def test_one_context_please(model, capsys):
     assert main(["answer", "dogs ?", "--model", model]) == 2
     assert "give a context" in capsys.readouterr().err
+
+
+def test_both_engines_find_the_same_answer(model, capsys):
+    found = {}
+    for engine in ("torch", "ctranslate2", "auto"):
+        capsys.readouterr()
+        asked = ["answer", "dogs ?", "two dogs play in the snow", "--model", model, "--json", "--engine", engine]
+        assert main(asked) == 0
+        found[engine] = json.loads(capsys.readouterr().out)
+    assert found["auto"] == found["ctranslate2"]
+    assert found["torch"].pop("score") == pytest.approx(found["ctranslate2"].pop("score"), abs=1e-4)
+    assert found["torch"] == found["ctranslate2"]

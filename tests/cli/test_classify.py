@@ -99,3 +99,19 @@ def test_a_picture_that_cannot_be_read_is_refused_by_name(pictures, tmp_path, ca
     assert "holds no pictures" in capsys.readouterr().err
     assert main(["classify", "a.png", "--input", "b.txt", "--model", str(pictures)]) == 2
     assert "give pictures or --input, not both" in capsys.readouterr().err
+
+
+def test_both_engines_say_the_same(model, capsys):
+    found = {}
+    for engine in ("torch", "ctranslate2", "auto"):
+        capsys.readouterr()
+        assert main(["classify", "two dogs", "the snow .", "--model", model, "--json", "--engine", engine]) == 0
+        found[engine] = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert found["auto"] == found["ctranslate2"]
+    for ours, theirs in zip(found["ctranslate2"], found["torch"], strict=True):
+        assert numbers(ours) == pytest.approx(numbers(theirs), abs=1e-4)
+
+
+def numbers(found: dict) -> list[float]:
+    """The probability of each class."""
+    return list(found["scores"].values())

@@ -53,3 +53,19 @@ def test_a_text_that_does_not_fit_is_named_by_its_line(model, tmp_path, capsys, 
     assert main(["embed", "--model", model, "--input", "in.txt", *output]) == 1
     assert "in.txt:2 has 902 tokens, and the model reads" in capsys.readouterr().err
     assert not (tmp_path / "v.npy").exists()
+
+
+def test_both_engines_say_the_same(model, capsys):
+    found = {}
+    for engine in ("torch", "ctranslate2", "auto"):
+        capsys.readouterr()
+        assert main(["embed", "two dogs", "the snow .", "--model", model, "--json", "--engine", engine]) == 0
+        found[engine] = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert found["auto"] == found["ctranslate2"]
+    for ours, theirs in zip(found["ctranslate2"], found["torch"], strict=True):
+        assert numbers(ours) == pytest.approx(numbers(theirs), abs=1e-4)
+
+
+def numbers(found: dict) -> list[float]:
+    """The vector."""
+    return found["vector"]

@@ -12,7 +12,7 @@ from clearformer.cli.scores import show_scores
 from clearformer.cli.usage import UsageError
 from clearformer.inference.translation_settings import DecodingConfig
 
-TRANSLATORS_ONLY = ("source", "reference", "tokenise", "others", "output")
+TRANSLATORS_ONLY = ("source", "reference", "tokenise", "others", "output", "shortlist")
 
 
 def evaluate_task(arguments: argparse.Namespace, name: str) -> None:
@@ -24,7 +24,7 @@ def evaluate_task(arguments: argparse.Namespace, name: str) -> None:
     task = find_task(name)
     if task.training is None:
         raise ValueError(f"{arguments.model} is a model for {name}, and there is no score for those yet")
-    _refuse_search(arguments, task.verb.options, name)
+    refuse_search(arguments, task.verb.options, name)
     files = find_test_files(arguments.data or [])
     with progress_bar("scoring") as show:
         scores = evaluate(arguments.model, files, options=read_options(arguments, task.verb.options), on_progress=show)
@@ -35,12 +35,12 @@ def evaluate_task(arguments: argparse.Namespace, name: str) -> None:
         print(line)
 
 
-def _refuse_search(arguments: argparse.Namespace, options: type[Any], name: str) -> None:
+def refuse_search(arguments: argparse.Namespace, options: type[Any], name: str) -> None:
     """An option that would change nothing is refused rather than passed over."""
     known = {one.name for one in fields(options)}
     search = [one.name for one in fields(DecodingConfig) if one.name not in known]
     given = [option for option in (*TRANSLATORS_ONLY, *search) if getattr(arguments, option, None)]
-    given += ["engine"] if arguments.engine != "auto" else []
+    given += ["engine"] if getattr(arguments, "engine", "auto") != "auto" else []
     if given:
         option = "--with" if given[0] == "others" else flag(given[0])
         raise UsageError(f"{option} is for translators, and {arguments.model} is a model for {name}; leave it out")
