@@ -1,11 +1,11 @@
-"""How fast texts are classified: by ctranslate2 in float32 and int8, by PyTorch, and by transformers with the same weights.
+"""How fast texts are classified: by ctranslate2 in float32 and int8, by PyTorch, and by transformers, the same weights.
 
     python benchmarks/reading_speed.py --model runs/sst-2/model
     python benchmarks/reading_speed.py                             (MiniLM with a random head; no accuracy)
 
 From text to class, in batches and one text at a time, on as many threads. All take turns in one process, several times;
 the result is the speed divided by that of transformers, turn by turn. With a trained model the classes of all are
-compared with the right ones of SST-2's dev part, too. Needs `transformers`, and MiniLM (`clearformer models get minilm`).
+compared with the right ones of SST-2's dev part, too. Needs `transformers`; MiniLM: `clearformer models get minilm`.
 """
 
 import argparse

@@ -160,3 +160,13 @@ def test_a_recipe_is_trained_with_changes(tmp_path: Path):
     changes = {"training.steps": 2, "training.validate_every": 2, "training.save_every": 1}
     model = cf.train(recipe, changes, out=tmp_path / "run")
     assert cf.load(model).bundle.config.dim == 16
+
+
+def test_files_are_indexed_and_asked(tmp_path: Path):
+    (tmp_path / "a.md").write_text("# Dogs\n\nTwo dogs play in the snow.\n\n# Cats\n\nA cat sleeps.\n")
+    made = cf.build_index(tmp_path / "a.md", tmp_path / "idx")
+    assert repr(made) == "SearchIndex(2 × passage of 1 × file, by words)"
+    [hit] = cf.open_index(tmp_path / "idx").ask("cats")
+    assert (hit.line, hit.text) == (5, "# Cats\n\nA cat sleeps.")
+    assert hit.passage == hit.text
+    assert cf.build_index([tmp_path / "a.md"], tmp_path / "idx", by="line").ask("cat")[0].line == 5

@@ -36,6 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "interop": FLOOR | {"model", "text", "folder"},
     "inference": FLOOR | {"model", "text", "decoding", "data", "evaluation", "folder", "interop"},
 }
+MAY_IMPORT["retrieval"] = FLOOR | {"text", "folder", "inference"}
 MAY_IMPORT["tasks"] = set(MAY_IMPORT)
 MAY_IMPORT["run"] = set(MAY_IMPORT)
 EVERYTHING_BELOW = set(MAY_IMPORT)

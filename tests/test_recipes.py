@@ -72,7 +72,12 @@ def test_the_first_line_after_its_comment_names_its_task(recipe):
 
 def test_a_bundled_models_data_allows_it(recipe):
     """What is trained on data with an open licence says whose data it is."""
-    owners = {"mnist": "Yann LeCun and Corinna Cortes", "squad": "John Miller", "wnut-17": "Leon Derczynski"}
+    owners = {
+        "mnist": "Yann LeCun and Corinna Cortes",
+        "squad": "John Miller",
+        "wnut-17": "Leon Derczynski",
+        "wikitext-2": "Merity",
+    }
     if "CC BY" in (recipe.data.licence or ""):
         assert owners.get(recipe.data.corpus, "tatoeba.org") in recipe.data.attribution
         assert recipe.data.licence in recipe.data.attribution

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from clearformer.api import import_checkpoint, load, train, translate
+    from clearformer.api import build_index, import_checkpoint, load, open_index, train, translate
     from clearformer.folder.bundle import Bundle
     from clearformer.folder.bundle import save as save
     from clearformer.model.build import build
@@ -22,8 +22,10 @@ __all__ = [
     "ModelConfig",
     "Tokenizer",
     "build",
+    "build_index",
     "import_checkpoint",
     "load",
+    "open_index",
     "preset",
     "save",
     "trace",
@@ -36,8 +38,10 @@ _HOMES = {
     "ModelConfig": "model.config",
     "Tokenizer": "text.tokenizer",
     "build": "model.build",
+    "build_index": "api",
     "import_checkpoint": "api",
     "load": "api",
+    "open_index": "api",
     "preset": "model.presets",
     "save": "folder.bundle",
     "trace": "model.trace",

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from clearformer.folder.bundle import Bundle
     from clearformer.inference.translation_settings import Translation
+    from clearformer.retrieval.documents import Unit
+    from clearformer.retrieval.search_index import SearchIndex
 
 DEFAULT_MODEL = "en-de"
 
@@ -62,11 +64,36 @@ def translate(texts: str | Sequence[str], model: str | Path = DEFAULT_MODEL, **c
     return open_translator(model, "auto", config, scores="tokens").translate(texts, config)
 
 
+def build_index(
+    files: "str | Path | Sequence[str | Path]",
+    folder: str | Path,
+    *,
+    model: str | Path | None = None,
+    by: "Unit" = "passage",
+) -> "SearchIndex":
+    """Build a search index over files and folders, keep it at `folder`, and return it, ready to `ask`.
+
+    by: what one result is, a passage, a line or a file. model: an encoder; without one, words alone are found.
+    """
+    from clearformer.retrieval.build_index import build_index as build
+
+    given = [files] if isinstance(files, str | Path) else files
+    return build(given, folder, model=model, unit=by)
+
+
+def open_index(folder: str | Path, *, model: str | Path | None = None) -> "SearchIndex":
+    """Open a search index; `ask` it a question. model: where its model lies now, if it has been moved."""
+    from clearformer.retrieval.search_index import open_index as open_folder
+
+    return open_folder(folder, model=model)
+
+
 def train(
     recipe: str | Path | None = None,
     changes: Mapping[str, Any] | None = None,
     *,
     data: str | Path | Sequence[str | Path] | None = None,
+    start: str | Path | None = None,
     out: str | Path,
     resume: bool = False,
     minutes: float | None = None,
@@ -74,18 +101,19 @@ def train(
     """Train as a recipe file (or a shipped recipe's name) says, or on `data` with everything chosen; returns the
     finished model folder.
 
-    changes: values by dotted key, such as {"training.steps": 500}. minutes: about how long it may take.
+    changes: values by dotted key, such as {"training.steps": 500}. start: a model to begin with instead of from
+    scratch. minutes: about how long it may take.
     """
     from clearformer.foundation import settings
     from clearformer.run.automatic import choose
-    from clearformer.run.recipe import find_recipe, parse_recipe
+    from clearformer.run.recipe import begun_with, find_recipe, parse_recipe
     from clearformer.run.train import train as run
 
     if (recipe is None) == (data is None):
         raise ValueError("give either a recipe or data to train on")
     if data is not None:
         files = [Path(one) for one in ([data] if isinstance(data, str | Path) else data)]
-        choose(files, Path(out))
+        choose(files, Path(out), start=start)
         path = Path(out) / "recipe.toml"
     else:
         path = find_recipe(str(recipe))
@@ -93,4 +121,5 @@ def train(
     for key, value in (changes or {}).items():
         values = settings.lay(values, key, value)
     parsed = parse_recipe(values, str(path), base=path.parent)
+    parsed = parsed if start is None or data is not None else begun_with(parsed, start)
     return run(parsed, Path(out), resume=resume, base=path.parent, minutes=minutes)

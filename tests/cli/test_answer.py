@@ -71,5 +71,38 @@ def test_both_engines_find_the_same_answer(model, capsys):
         assert main(asked) == 0
         found[engine] = json.loads(capsys.readouterr().out)
     assert found["auto"] == found["ctranslate2"]
-    assert found["torch"].pop("score") == pytest.approx(found["ctranslate2"].pop("score"), abs=1e-4)
+    for number in ("score", "probability"):
+        assert found["torch"].pop(number) == pytest.approx(found["ctranslate2"].pop(number), abs=1e-4)
     assert found["torch"] == found["ctranslate2"]
+
+
+def test_of_several_contexts_the_best_passage_is_given_and_named(model, tmp_path, capsys):
+    contexts = ["two dogs play", "in the snow .", "the dogs"]
+    alone = []
+    for context in contexts:
+        capsys.readouterr()
+        assert main(["answer", "dogs ?", context, "--model", model, "--json"]) == 0
+        alone.append(json.loads(capsys.readouterr().out))
+    best = max(range(3), key=lambda number: alone[number]["score"])
+    assert main(["answer", "dogs ?", *contexts, "--model", model, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["context"] == f"context {best + 1}"
+    assert found["text"] == alone[best]["text"] == contexts[best][found["start"] : found["end"]]
+    assert 0 < found["probability"] <= 1
+    files = []
+    for number, context in enumerate(contexts):
+        (tmp_path / f"{number}.txt").write_text(context)
+        files.append(str(tmp_path / f"{number}.txt"))
+    assert main(["answer", "dogs ?", "--input", *files, "--model", model]) == 0
+    assert capsys.readouterr().out == f"{found['text']}\t{files[best]}\n"
+    (tmp_path / "in.jsonl").write_text(json.dumps({"question": "dogs ?", "context": contexts}) + "\n")
+    assert main(["answer", "--input", str(tmp_path / "in.jsonl"), "--model", model, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == found
+
+
+def test_the_longest_answer_is_as_long_as_asked_for(model, capsys):
+    capsys.readouterr()
+    assert main(["answer", "dogs ?", "two dogs play in the snow", "--model", model, "--longest", "1", "--always"]) == 0
+    assert len(capsys.readouterr().out.split()) == 1
+    assert main(["answer", "dogs ?", "two dogs", "--model", model, "--longest", "0"]) == 2
+    assert "--longest" in capsys.readouterr().err

@@ -1,10 +1,14 @@
 """Classes from the command line, of texts and of pictures: names from the folder, probabilities that sum to one."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from clearformer.cli.main import main
+from clearformer.folder import bundle
+from clearformer.folder.description import find_model
+from clearformer.folder.preprocessing import Outcome
 from cli.readers import reader
 from cli.trained_models import draw_pictures, train_pictures
 
@@ -115,3 +119,33 @@ def test_both_engines_say_the_same(model, capsys):
 def numbers(found: dict) -> list[float]:
     """The probability of each class."""
     return list(found["scores"].values())
+
+
+def with_outcome(model, folder, outcome, labels=("calm", "wild", "odd")):
+    made = bundle.load(find_model(model))
+    bundle.save(replace(made, preprocessing=replace(made.preprocessing, outcome=outcome, labels=labels)), folder)
+    return str(folder)
+
+
+def test_all_labels_above_the_folder_s_threshold_are_printed(model, tmp_path, capsys):
+    for threshold, count in ((0.0, 3), (1.0, 0)):
+        several = with_outcome(model, tmp_path / f"at-{count}", Outcome(kind="several", threshold=threshold))
+        capsys.readouterr()
+        assert main(["classify", "two dogs", "--model", several]) == 0
+        labels, shares, text = capsys.readouterr().out.rstrip("\n").split("\t")
+        assert len(list(filter(None, labels.split("|")))) == len(list(filter(None, shares.split("|")))) == count
+        assert text == "two dogs"
+    assert main(["classify", "two dogs", "--model", several, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["labels"] == []
+
+
+def test_one_class_has_no_list_of_labels(model, capsys):
+    capsys.readouterr()
+    assert main(["classify", "two dogs", "--model", model, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out).keys() == {"text", "label", "probability", "scores"}
+
+
+def test_why_is_told_by_the_engine_that_can_be_looked_inside(model, capsys):
+    assert main(["classify", "two dogs", "--model", model, "--why"]) == 0
+    assert main(["classify", "two dogs", "--model", model, "--why", "--engine", "ctranslate2"]) == 2
+    assert "--why looks inside the model" in capsys.readouterr().err

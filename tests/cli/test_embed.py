@@ -47,11 +47,11 @@ def test_a_matrix_has_the_same_numbers(model, texts, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("output", [[], ["--output", "v.npy"]])
-def test_a_text_that_does_not_fit_is_named_by_its_line(model, tmp_path, capsys, output, monkeypatch):
+def test_a_blank_line_is_named_and_nothing_is_written(model, tmp_path, capsys, output, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "in.txt").write_text("two dogs\n" + "dogs " * 900 + "\n")
+    (tmp_path / "in.txt").write_text("two dogs\n\nthe snow\n")
     assert main(["embed", "--model", model, "--input", "in.txt", *output]) == 1
-    assert "in.txt:2 has 902 tokens, and the model reads" in capsys.readouterr().err
+    assert "in.txt:2 is empty" in capsys.readouterr().err
     assert not (tmp_path / "v.npy").exists()
 
 
@@ -69,3 +69,10 @@ def test_both_engines_say_the_same(model, capsys):
 def numbers(found: dict) -> list[float]:
     """The vector."""
     return found["vector"]
+
+
+def test_a_long_line_has_a_vector_like_any_other(model, tmp_path, capsys):
+    (tmp_path / "in.txt").write_text("two dogs\n" + "dogs " * 20_000 + "\n")
+    assert main(["embed", "--model", model, "--input", str(tmp_path / "in.txt")]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert np.linalg.norm(rows, axis=1) == pytest.approx(1, abs=1e-5)

@@ -93,3 +93,20 @@ def test_the_first_line_of_help_names_what_has_to_be_there(parser, capsys):
     shown = capsys.readouterr().out
     assert shown.startswith("usage: clearformer try WHAT [words …] --to onnx|gguf [options]\n")
     assert "--input INPUT" in shown
+
+
+def test_a_value_that_may_be_left_out_does_not_swallow_the_text():
+    parser = CommandParser(prog="clearformer try")
+    parser.add_argument("what", nargs="*")
+    parser.add_argument("--why", nargs="?", const="both", choices=("rollout", "both"))
+    for given, why, what in (
+        (["--why", "a text"], "both", ["a text"]),
+        (["--why", "rollout", "a text"], "rollout", ["a text"]),
+        (["a text", "--why"], "both", ["a text"]),
+        (["--why=rollout", "a text"], "rollout", ["a text"]),
+        (["a text"], None, ["a text"]),
+    ):
+        chosen = parser.read(given)
+        assert (chosen.why, chosen.what) == (why, what)
+    with pytest.raises(UsageError, match="--why cannot be 'rolout'; did you mean rollout"):
+        parser.read(["--why", "rolout"])

@@ -16,6 +16,7 @@ def test_a_share_is_shown_in_per_cent():
 def test_signatures_come_last_and_samples_not_at_all():
     lines = list(show_scores({"signature": "context 8", "sample_0": "once upon", "nats": 1.5}))
     assert lines == ["nats per token  1.5000", "signature       context 8"]
+    assert next(show_scores({"nats": 1.5, "unit": "masked word"})) == "nats per masked word  1.5000"
 
 
 def test_large_numbers_and_small_ones_keep_the_digits_that_matter():

@@ -1,10 +1,14 @@
 """Tags from the command line: one per word, however many pieces the word was cut into."""
 
 import json
+from dataclasses import replace
 
 import pytest
+import torch
 
 from clearformer.cli.main import main
+from clearformer.folder import bundle
+from clearformer.folder.description import find_model
 from cli.readers import reader
 
 
@@ -64,3 +68,48 @@ def test_both_engines_say_the_same(model, capsys):
 def numbers(found: dict) -> list[float]:
     """The probability of each tag."""
     return [tag["probability"] for tag in found["tags"]]
+
+
+@pytest.fixture(scope="module")
+def named(model, tmp_path_factory):
+    """The same network with tags that mark entities, and opinions strong enough to find some."""
+    made = bundle.load(find_model(model))
+    torch.manual_seed(1)
+    torch.nn.init.normal_(made.model.head.classify.weight, std=3.0)
+    folder = tmp_path_factory.mktemp("named") / "model"
+    bundle.save(replace(made, preprocessing=replace(made.preprocessing, labels=("O", "B-X", "I-X"))), folder)
+    return str(folder)
+
+
+TEXT = "  two dogs, play in  the snow . dogs the two in snow"
+
+
+def test_entities_are_spans_with_exact_places(named, capsys):
+    capsys.readouterr()
+    assert main(["tag", TEXT, "--model", named]) == 0
+    lines = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert lines
+    for text, kind, start, end, probability in lines:
+        assert TEXT[int(start) : int(end)] == text
+        assert kind == "X"
+        assert 0 <= float(probability) <= 1
+    assert main(["tag", TEXT, "--model", named, "--entities"]) == 0
+    assert [line.split("\t") for line in capsys.readouterr().out.splitlines()] == lines
+
+
+def test_json_has_words_and_entities(named, capsys):
+    capsys.readouterr()
+    assert main(["tag", TEXT, "--model", named, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [TEXT[one["start"] : one["end"]] for one in found["tags"]] == [one["word"] for one in found["tags"]]
+    assert [TEXT[one["start"] : one["end"]] for one in found["entities"]] == [one["text"] for one in found["entities"]]
+
+
+def test_words_can_be_asked_for(named, model, capsys):
+    capsys.readouterr()
+    assert main(["tag", "two dogs", "--model", named, "--words"]) == 0
+    assert [line.split("\t")[0] for line in capsys.readouterr().out.splitlines()] == ["two", "dogs"]
+    assert main(["tag", "two dogs", "--model", named, "--words", "--entities"]) == 2
+    assert "give --entities or --words, not both" in capsys.readouterr().err
+    assert main(["tag", "two dogs", "--model", model, "--entities"]) == 2
+    assert "mark no entities; leave --entities out" in capsys.readouterr().err

@@ -11,6 +11,7 @@ from clearformer.cli.train import shipped_recipes
 from clearformer.folder.description import read_description
 from clearformer.foundation import storage
 from clearformer.run.recipe import find_recipe, read_recipe
+from flows.tiny_tasks import TINY as TASKS
 
 # Laid over what is chosen, so that a test takes seconds; what is chosen by itself is tested in tests/tasks/automatic.
 TINY = ["training.steps=6", "training.validate_every=3", "training.save_every=3", "data.vocabulary.vocab_size=300"]
@@ -131,7 +132,7 @@ def test_a_folder_that_holds_a_run_is_left_alone(finished, files, capsys):
             "sample is a recipe, and data goes without one; give one or the other",
         ),
         (1, ["--source", "no.en", "--target", "no.de"], "no.en does not exist; check the name"),
-        (1, ["no-such-recipe"], "shipped are en-zh"),
+        (1, ["no-such-recipe"], "shipped are chinese-masked, en-zh"),
         (2, ["sample", "training.stepps=3"], "did you mean training.steps?"),
         (2, ["sample", "model.preset=giant"], "there is no preset 'giant'; choose one of tiny"),
         (2, ["sample", "model.dimm=16"], "there is no setting dimm; did you mean dim?"),
@@ -185,3 +186,27 @@ def test_evaluate_finds_the_numbers_of_the_log_by_itself(finished: Path, capsys:
     assert found["bleu"] == pytest.approx(best["bleu"], abs=0.01)
     assert found["perplexity"] == pytest.approx(best["perplexity"], rel=1e-3)
     assert read_description(finished / "model").provenance["decoding"]["beam"] == 1
+
+
+def test_a_run_begins_with_a_model_and_says_what_it_gets_wrong(tmp_path, capsys):
+    """From a recipe, or from data: the sizes are those of the model that --start names."""
+    recipe = TASKS["text-classification"](tmp_path)
+    first, second, third = (tmp_path / name for name in ("first", "second", "third"))
+    short = ["training.steps=2", "training.validate_every=2", "training.save_every=2"]
+    assert main(["train", str(recipe), *short, "--out", str(first)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == f"{first / 'model'}\n"
+    assert "on the development set" in printed.err
+    assert "true \\ said" in printed.err
+    wide = [*short, "model.dim=64"]  # of a model that is begun with, the recipe's own sizes do not count
+    assert main(["train", str(recipe), *wide, "--start", str(first), "--out", str(second)]) == 0
+    assert read_description(second / "model").model["dim"] == 16
+    data = ["--data", str(tmp_path / "reviews.tsv"), "--start", str(first), "--out", str(third)]
+    capsys.readouterr()
+    assert main(["train", *data, *short]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "learning rate" in said
+    assert "--start says so" in said
+    assert read_description(third / "model").model["dim"] == 16
+    assert main(["train", str(recipe), "--start", str(tmp_path / "nowhere"), "--out", str(tmp_path / "no")]) == 1
+    assert "there is no model folder" in capsys.readouterr().err

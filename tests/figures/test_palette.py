@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clearformer.figures import palette
-from clearformer.figures.palette import DASHES, DIVERGING, SEQUENTIAL, SERIES, series_style, shade
+from clearformer.figures.palette import DASHES, DIVERGING, SEQUENTIAL, SERIES, ink_on, series_style, shade
 
 STATIC = Path(str(resources.files("clearformer") / "studio" / "static"))
 
@@ -34,6 +34,15 @@ def luminance(colour):
 def test_lines_and_words_can_be_read_on_paper(colour):
     """The contrast that the accessibility guidelines ask of text: 4.5 to 1."""
     assert (luminance(palette.PAPER) + 0.05) / (luminance(colour) + 0.05) >= 4.5
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_words_can_be_read_on_every_shade(signed):
+    for step in range(-20 if signed else 0, 21):
+        colour = shade(step / 20, signed=signed)
+        written = "#" + "".join(f"{int(value):02x}" for value in colour[4:-1].split(","))
+        light, dark = sorted((luminance(written), luminance(ink_on(colour))), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.5
 
 
 def test_the_pages_have_the_same_colours():

@@ -96,6 +96,32 @@ dropout = { embedding = 0.1, residual = 0.1 }
     )
 
 
+def write_gaps(folder: Path) -> Path:
+    """The same sentences, and an encoder that finds hidden words, also from left to right."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "prose.txt").write_text(prose(150), encoding="utf-8")
+    return _write(
+        folder,
+        """task = "masked-language-model"
+name = "gaps"
+data = { train = "prose.txt", max_length = 16, vocabulary = { kind = "wordpiece", vocab_size = 200 } }
+objective = { whole_words = true, causal = 0.25 }
+scoring = { examples = 4 }
+[model]
+family = "bert"
+dim = 16
+hidden_dim = 32
+layers = 1
+max_len = 24
+attention = { heads = 2 }
+dropout = { residual = 0.1 }
+head = { bias = true }
+"""
+        + TRAINING
+        + "batch_tokens = 128\n",
+    )
+
+
 def prose(sentences: int, seed: int = 1) -> str:
     """So many lines of a language of few words."""
     generator = random.Random(seed)
@@ -217,6 +243,7 @@ def _write(folder: Path, recipe: str) -> Path:
 TINY: dict[str, Callable[[Path], Path]] = {
     "translation": numbers.write_recipe,
     "language-model": write_prose,
+    "masked-language-model": write_gaps,
     "text-classification": write_reviews,
     "picture-classification": write_digits,
     "tagging": write_names,

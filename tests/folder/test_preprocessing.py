@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from clearformer.folder.preprocessing import (
     Markers,
+    Outcome,
     PictureFacts,
     Preprocessing,
     SoundFacts,
@@ -39,6 +40,8 @@ everything = st.builds(
     labels=st.lists(st.text(max_size=5), max_size=3).map(tuple),
     picture=st.none() | pictures,
     sound=st.none() | st.builds(SoundFacts, hop=st.integers(1, 400), seconds=fractions),
+    outcome=st.just(Outcome())
+    | st.builds(Outcome, kind=st.sampled_from(["one", "several", "number"]), temperature=fractions, mean=fractions),
 )
 
 
@@ -49,7 +52,7 @@ def test_what_is_written_down_comes_back(tmp_path_factory, made):
     made.save_files(folder)
     plain = json.loads(json.dumps(made.plain()))
     assert read_preprocessing(folder, plain) == made
-    assert plain.keys() == {name for name, value in vars(made).items() if value}
+    assert plain.keys() == {name for name, value in vars(made).items() if value and value != Outcome()}
     assert {path.name for path in folder.iterdir()} == {f"{name}.json" for name in plain if "tokenizer" in name}
 
 
@@ -117,3 +120,11 @@ def test_a_hostile_section_is_refused_with_the_file_s_name(tmp_path, plain, mess
 def test_damage_is_told_from_a_mistake(tmp_path):
     with pytest.raises(DamagedError):
         read_preprocessing(tmp_path, {"smell": {}})
+
+
+@pytest.mark.parametrize(
+    "facts", [{"temperature": 0.0}, {"temperature": "nan"}, {"threshold": 1.5}, {"deviation": -1.0}, {"kind": "two"}]
+)
+def test_an_outcome_that_means_nothing_is_refused(tmp_path, facts):
+    with pytest.raises(ValueError, match=r"config\.json"):
+        read_preprocessing(tmp_path, {"outcome": facts})

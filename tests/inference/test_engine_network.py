@@ -3,9 +3,11 @@
 import pytest
 import torch
 
+from clearformer.inference.answer_finder import Answerer
 from clearformer.inference.engine_network import EngineNetwork
 from clearformer.inference.engines import open_bundle
-from clearformer.inference.text_readers import Answerer, Classifier, Embedder, Tagger
+from clearformer.inference.text_readers import Classifier, Embedder
+from clearformer.inference.word_tagger import Tagger
 from support.toy_models import texts
 from support.toy_readers import HEADS, bert, saved
 
@@ -71,3 +73,10 @@ def test_padding_on_the_left_is_refused(tmp_path):
     _, fast = both(tmp_path, "states")
     with pytest.raises(ValueError, match="padding to their right only"):
         fast.model(torch.tensor([[0, 5]]), keep=torch.tensor([[False, True]]))
+
+
+def test_who_wants_to_look_inside_is_told_where(tmp_path):
+    _, fast = both(tmp_path, "class")
+    for way in ("rollout", "gradient"):
+        with pytest.raises(ValueError, match="ctranslate2 cannot be looked inside; open the folder that was trained"):
+            Classifier(fast).why("two dog plays", why=way)

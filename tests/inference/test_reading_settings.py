@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from clearformer.inference.reading_settings import AnswerConfig, ReadingConfig
+from clearformer.inference.reading_settings import AnswerConfig, ReadingConfig, WhyClassConfig, WhyConfig
 
 
 def test_a_batch_has_at_least_one_example():
@@ -26,3 +26,16 @@ def test_an_answer_is_asked_for_as_texts_are_and_has_a_length_of_its_own():
 def test_an_unknown_setting_is_no_setting():
     with pytest.raises(TypeError, match="beam"):
         replace(ReadingConfig(), beam=4)
+
+
+def test_an_explanation_is_asked_for_within_bounds():
+    assert WhyConfig().why == "both"
+    assert isinstance(WhyClassConfig(of="positive"), WhyConfig)
+    with pytest.raises(ValueError, match="steps must be at most 1024, not 5000"):
+        WhyConfig(steps=5000)
+    with pytest.raises(ValueError, match="why is 'guess'; choose rollout or gradient or both"):
+        WhyConfig(why="guess")
+    with pytest.raises(ValueError, match="baseline is 'noise'; choose mask or pad or zero"):
+        WhyClassConfig(baseline="noise")
+    with pytest.raises(TypeError, match="of"):
+        WhyConfig(of="positive")  # an answer has no class

@@ -2,7 +2,7 @@
 
 import pytest
 
-from clearformer.interop.config_keys import Keys, label_names
+from clearformer.interop.config_keys import Keys, label_names, outcome_of
 
 
 def test_a_size_must_be_there_under_one_of_its_names():
@@ -63,3 +63,23 @@ def test_classes_are_named_in_the_order_of_their_numbers():
     assert label_names({"num_labels": 3}) == ["LABEL_0", "LABEL_1", "LABEL_2"]
     with pytest.raises(ValueError, match="without gaps"):
         label_names({"id2label": {"0": "a", "2": "c"}})
+
+
+@pytest.mark.parametrize(
+    ("plain", "kind"),
+    [
+        ({"num_labels": 3}, "one"),
+        ({"num_labels": 1}, "number"),  # as transformers takes it
+        ({"num_labels": 3, "problem_type": "multi_label_classification"}, "several"),
+        ({"num_labels": 1, "problem_type": "regression"}, "number"),
+        ({"num_labels": 3, "problem_type": None}, "one"),
+    ],
+)
+def test_what_a_class_head_means_is_said_by_problem_type(plain, kind):
+    assert outcome_of(plain).kind == kind
+
+
+@pytest.mark.parametrize("value", ["ranking", 3, ["regression"]])
+def test_a_problem_that_nobody_knows_is_refused(value):
+    with pytest.raises(ValueError, match=r"problem_type .* is none of single_label_classification"):
+        outcome_of({"problem_type": value})

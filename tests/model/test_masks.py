@@ -38,6 +38,13 @@ def test_causal_counts_from_the_end():
     assert picture(masks.causal(1, 3)) == ["xxx"]
 
 
+def test_one_row_may_be_read_forward_beside_one_that_is_not():
+    mask = masks.causal_rows(torch.tensor([True, False]), 3)
+    assert mask.shape == (2, 1, 3, 3)
+    assert picture(mask[0, 0]) == ["x..", "xx.", "xxx"]
+    assert picture(mask[1, 0]) == ["xxx", "xxx", "xxx"]
+
+
 def test_window_is_counted_in_positions():
     places = torch.arange(5)[None]
     assert picture(masks.window(places, places, left=1)[0, 0]) == ["x....", "xx...", ".xx..", "..xx.", "...xx"]

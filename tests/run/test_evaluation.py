@@ -16,6 +16,7 @@ TRAINED = [task.name for task in all_tasks() if task.training is not None]
 WANTED = {
     "translation": {"bleu", "bleu_low", "bleu_high", "chrf", "perplexity", "signature"},
     "language-model": {"nats", "nats_low", "nats_high", "perplexity", "signature"},
+    "masked-language-model": {"nats", "nats_low", "nats_high", "accuracy", "accuracy_low", "accuracy_high"},
     "text-classification": {"accuracy", "accuracy_low", "accuracy_high", "signature"},
     "picture-classification": {"accuracy", "accuracy_low", "accuracy_high", "signature"},
     "tagging": {"f1", "f1_low", "f1_high", "precision", "recall"},
@@ -25,7 +26,7 @@ WANTED = {
 
 def test_files(task, folder):
     """A test set for each task, in files as people have them."""
-    if task == "language-model":
+    if task in ("language-model", "masked-language-model"):
         (folder / "test.txt").write_text(prose(5, seed=9))
         return [folder / "test.txt"]
     if task == "picture-classification":

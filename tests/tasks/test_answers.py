@@ -10,7 +10,7 @@ import torch
 
 import clearformer as cf
 from clearformer.data.readers.squad import AskedQuestion, GivenAnswer, read_questions
-from clearformer.inference.text_readers import Answerer
+from clearformer.inference.answer_finder import Answerer
 from clearformer.run.evaluation import evaluate
 from clearformer.run.recipe import parse_recipe
 from clearformer.run.train import Interrupted, train
@@ -134,7 +134,7 @@ def test_probabilities_of_all_passages_and_of_none_sum_to_one(trained):
     answerer = cf.load(trained)
     cut = answers.cut_windows(answerer.tokenizer, QUESTION, "the dog is on a very " * 9, answerer.longest)
     assert len(cut.windows) > 1
-    band = answerer._odds(cut, answerer._read(cut.windows, 4), 30)
+    band = answerer._odds(cut, answerer.window_logits(cut.windows, 4), 30)
     total = math.log1p(float(band.exp().sum()))
     found = answerer.answer(QUESTION, "the dog is on a very " * 9)
     assert found.score == pytest.approx(max(float(band.max()), 0.0) - total, abs=1e-4)

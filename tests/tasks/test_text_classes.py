@@ -1,6 +1,9 @@
 """Classes of texts: from a table to a classifier, from scratch or from another model's weights."""
 
+import json
 import random
+from dataclasses import replace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -8,12 +11,12 @@ import torch
 
 import clearformer as cf
 from clearformer.folder import bundle
+from clearformer.folder.preprocessing import Outcome
 from clearformer.inference.text_readers import Classifier
 from clearformer.run.evaluation import evaluate
 from clearformer.run.recipe import parse_recipe
-from clearformer.run.train import Interrupted, train
+from clearformer.run.train import Interrupted, Watchers, train
 from clearformer.tasks import text_classes
-from clearformer.tasks.text_classes import LabelledData, LabelObjective
 from run.assembled import assemble
 from support.stopping import StopsAt
 
@@ -124,22 +127,74 @@ def test_hidden_words_are_a_function_of_the_seed(folder):
     assert torch.equal(torch.isin(plain.ids, markers), torch.isin(once.ids, markers))  # markers are never hidden
 
 
-def test_balance_makes_a_rare_class_count_as_much(folder):
+def write_uneven(path, rows=300):
+    """One text of ten is of the rare class."""
+    draw = random.Random(3)
+    lines = ["label\tsentence"]
+    for number in range(rows):
+        label = "good" if number % 10 == 0 else "bad"
+        words = draw.choices(FILLERS, k=6)
+        words.insert(draw.randrange(6), draw.choice(GOOD if label == "good" else BAD))
+        lines.append(f"{label}\t{' '.join(words)} {number}")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def test_where_classes_are_uneven_macro_f1_is_shown_and_chooses(tmp_path):
+    write_uneven(tmp_path / "train.tsv")
+    made = assemble(recipe(), tmp_path)
+    scores = made.validation()(made.made.model, 0)
+    assert {"accuracy", "macro_f1"} <= scores.keys()
+    training = text_classes.TASK.training
+    always_bad = {"accuracy": 0.9, "macro_f1": 0.47, "loss": 1.0}
+    both = {"accuracy": 0.85, "macro_f1": 0.7, "loss": 1.0}
+    assert training.better(both) > training.better(always_bad)
+
+
+def test_even_classes_are_judged_by_accuracy_alone(folder):
     made = assemble(recipe(), folder)
-    model = made.made.model.eval()
-    rows = [made.prepared.train[index] for index in range(40)]
-    common = [row for row in rows if row[1][0] == 0][:9]
-    rare = [row for row in rows if row[1][0] == 1][:1]
-    batch = text_classes.collate(LabelledData(), made.prepared.preprocessing)([*common, *rare], ())
-    weights = [text_classes.loss(model, batch, LabelObjective(balance=share)).total.item() for share in (0.0, 1.0)]
-    nll = -model(batch.ids, keep=batch.keep).log_softmax(-1)[torch.arange(10), batch.labels]
-    assert weights[0] == pytest.approx(nll.sum().item(), rel=1e-5)
-    assert weights[1] == pytest.approx(5 * (nll[:9].mean() + nll[9]).item(), rel=1e-5)
+    assert "macro_f1" not in made.validation()(made.made.model, 0)
+
+
+def test_a_finished_run_says_what_it_gets_wrong(folder):
+    table = (folder / "train.tsv").read_text().splitlines()
+    table[7] = f"{'good' if table[7].startswith('bad') else 'bad'}\t{table[7].split(chr(9))[1]}"  # one label is wrong
+    (folder / "dev.tsv").write_text("\n".join(table[:60]) + "\n")
+    said = []
+    train(recipe({"data.dev": "dev.tsv"}), folder / "run", base=folder, watchers=Watchers(report=said.append))
+    [report] = said
+    assert report.mistakes[0].place == f"{folder / 'dev.tsv'}:8"
+    assert report.mistakes[0].probability > 0.8
+    assert {one.name for one in report.classes} == {"good", "bad"}
+    assert sum(map(sum, report.confusion.counts)) == 59
+    written = json.loads((folder / "run" / "report.json").read_text(encoding="utf-8"))
+    assert written["part"] == "dev"
+    assert written["mistakes"][0]["found"] == report.mistakes[0].found
+    assert written["scores"]["accuracy_low"] < written["scores"]["accuracy"]
+    ElementTree.parse(folder / "run" / "confusion.svg")
+
+
+def test_probabilities_are_calibrated_and_the_folder_knows_it(folder, caplog):
+    """A model that has learned by heart is too sure of labels that are drawn by lot; the temperature says so."""
+    draw = random.Random(5)
+    lines = (folder / "train.tsv").read_text().splitlines()[:200]
+    noisy = [f"{draw.choice(('bad', 'good'))}\t{line.split(chr(9))[1]}" for line in lines[1:]]
+    (folder / "dev.tsv").write_text("\n".join([lines[0], *noisy]) + "\n")
+    with caplog.at_level("INFO"):
+        model = train(recipe({"data.dev": "dev.tsv"}), folder / "run", base=folder)
+    classifier = cf.load(model)
+    assert classifier.outcome.temperature > 1.5
+    assert "expected calibration error on dev" in caplog.text
+    cooled = bundle.load(model)
+    plain = Classifier(replace(cooled, preprocessing=replace(cooled.preprocessing, outcome=Outcome())))
+    texts = ["the film was lovely", "awful music"]
+    for mild, sure in zip(classifier.classify(texts), plain.classify(texts), strict=True):
+        assert mild.label == sure.label
+        assert mild.probability < sure.probability
 
 
 def test_a_label_that_training_never_saw_is_named(folder):
     (folder / "dev.tsv").write_text("label\tsentence\nbad\tawful film\nugly\tthe film\n")
-    with pytest.raises(ValueError, match=r"dev\.tsv: the label 'ugly' does not occur in training"):
+    with pytest.raises(ValueError, match=r"dev\.tsv:3: the label 'ugly' does not occur in training, which has bad"):
         assemble(recipe({"data.dev": "dev.tsv"}), folder)
 
 

@@ -5,7 +5,7 @@ from dataclasses import fields, is_dataclass
 import pytest
 
 from clearformer.folder.description import find_model
-from clearformer.tasks import all_tasks
+from clearformer.tasks import all_tasks, find_task
 from clearformer.tasks.verbs import VERBS
 
 WITHOUT_OPTIONS = {"network": "tensors are given as they are", "tagging": "one text at a time, so no batch"}
@@ -32,3 +32,12 @@ def test_the_default_models_ship():
     for verb in VERBS.values():
         if verb.default is not None:
             assert find_model(verb.default).is_dir()
+
+
+@pytest.mark.parametrize("name", ["text-classification", "question-answering"])
+def test_a_verb_that_can_say_why_has_an_object_with_that_method(name):
+    task = find_task(name)
+    assert task.verb.why is not None
+    assert f"{task.verb.why.__name__} | None" in str(task.use.why.__annotations__["config"])
+    for field in fields(task.verb.why):
+        assert field.metadata.get("help"), f"say what {field.name} does"

@@ -10,7 +10,7 @@ import clearformer as cf
 from clearformer.data.collate import UNTAGGED
 from clearformer.data.entity_tags import to_bio
 from clearformer.data.readers.conll import TaggedSentence
-from clearformer.inference.text_readers import Tagger
+from clearformer.inference.word_tagger import Tagger
 from clearformer.run.evaluation import evaluate
 from clearformer.run.recipe import parse_recipe
 from clearformer.run.train import Interrupted, train

@@ -2,7 +2,9 @@
 
 import pytest
 
-from clearformer.text.assemble import words
+from clearformer.text.assemble import with_mask, word_tokenizer, words
+from clearformer.text.tokenizer import Tokenizer
+from clearformer.text.train_tokenizer import train
 
 
 @pytest.mark.parametrize(
@@ -24,3 +26,30 @@ from clearformer.text.assemble import words
 )
 def test_words_are_split_where_the_rule_says(text, parts):
     assert [part for part, _ in words().pre_tokenize_str(text)] == parts
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram", "character", "byte", "word", "wordpiece"])
+def test_every_kind_can_have_a_mask_and_keeps_its_other_numbers(kind, tmp_path):
+    texts = ["two dogs play in the snow"] * 3
+    before = train(kind, texts, 400, min_frequency=1)
+    tokenizer = with_mask(before)
+    assert tokenizer.piece(tokenizer.special_id("mask")) == "[MASK]"
+    assert tokenizer.vocab_size == before.vocab_size + (kind != "wordpiece")
+    assert tokenizer.ids(texts) == before.ids(texts)
+    assert with_mask(tokenizer) == tokenizer
+    tokenizer.save(tmp_path / "t.json")
+    assert Tokenizer.load(tmp_path / "t.json", tokenizer.facts()) == tokenizer
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram", "character", "byte"])
+def test_where_text_comes_back_exactly_it_still_does_with_a_mask(kind):
+    tokenizer = with_mask(train(kind, ["two dogs"] * 3, 400))
+    text = "write [MASK] or <eos> here"
+    assert tokenizer.decode(tokenizer.encode(text).ids) == text
+
+
+def test_words_are_what_stands_between_spaces():
+    tokenizer = word_tokenizer(["<pad>", "<bos>", "<eos>", "<unk>", "dogs", "@-@", "."])
+    assert tokenizer.encode(" dogs  @-@ cats . <unk>").ids == (1, 4, 5, 3, 6, 3, 2)
+    assert tokenizer.decode([1, 4, 5, 6, 2]) == "dogs @-@ ."
+    assert with_mask(tokenizer).encode("dogs [MASK] .", add_special=False).ids == (4, 7, 6)

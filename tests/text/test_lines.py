@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clearformer.text import lines
-from clearformer.text.lines import TextFileError, read_lines, read_stream
+from clearformer.text.lines import TextFileError, peek_lines, read_lines, read_stream
 
 
 @given(texts=st.lists(st.text(st.characters(exclude_characters="\n\r\ufeff", exclude_categories=["Cs"]))))
@@ -110,3 +110,11 @@ def test_a_stream_gives_each_line_as_it_arrives():
     typed = Typed(b"one\ntwo\n")
     assert next(read_stream(typed, "standard input")) == "one"
     assert typed.asked == 1
+
+
+def test_a_look_at_a_file_reports_nothing(tmp_path, caplog):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"\xef\xbb\xbfone\r\ntw\xffo\nthree\n")
+    assert peek_lines(path, 2) == ["one", "tw\udcffo"]
+    assert caplog.text == ""
+    assert peek_lines(tmp_path / "nowhere", 2) == []

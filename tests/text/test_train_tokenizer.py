@@ -85,6 +85,18 @@ def test_a_frequent_chinese_character_is_one_piece_and_a_rare_one_three_bytes(se
     assert rare.offsets[-3:] == ((0, 1),) * 3
 
 
+def test_words_are_learned_whole_the_frequent_ones_first():
+    """A text may spell <unk> for words that somebody has removed: it is the same <unk>."""
+    texts = ["the <unk> dog sees the cat .", "the dog , <unk> !"]
+    tokenizer = train("word", texts, 100, min_frequency=1)
+    assert [tokenizer.piece(number) for number in range(4)] == ["<pad>", "<bos>", "<eos>", "<unk>"]
+    assert [tokenizer.piece(number) for number in (4, 5)] == ["the", "dog"]
+    assert tokenizer.vocab_size == 4 + 7
+    assert tokenizer.encode("the bird <unk> .", add_special=False).ids[1:3] == (tokenizer.unk_id,) * 2
+    assert train("word", texts, 100, min_frequency=2).vocab_size == 4 + 2
+    assert train("word", texts, 5, min_frequency=1).vocab_size == 5
+
+
 def test_a_byte_has_its_own_number(trained):
     assert trained["byte"].encode("A\n", add_special=False).ids == (4 + ord("A"), 4 + ord("\n"))
     assert trained["byte"].vocab_size == 260
@@ -137,7 +149,7 @@ def test_config_and_call_are_the_same_door(sentences):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"kind": "words"}, "unknown kind of tokenizer 'words'; choose from bpe, wordpiece, unigram, character, byte"),
+        ({"kind": "words"}, "unknown kind of tokenizer 'words'; choose from bpe, wordpiece, unigram, word, character"),
         ({"vocab_size": 100}, "vocab_size 100 does not suit a bpe vocabulary; choose between 247"),
         ({"vocab_size": 10**9}, "vocab_size 1000000000 does not suit"),
         ({"normalise": ("upper",)}, "unknown normalisation 'upper'; choose from nfc, nfkc, lowercase"),

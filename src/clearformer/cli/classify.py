@@ -2,7 +2,8 @@
 
 import argparse
 import json
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,11 +21,14 @@ from clearformer.cli.use import (
     portions,
     read_places,
 )
+from clearformer.cli.why import add_why, read_why, why_lines, write_figure
+from clearformer.inference.reading_settings import WhyClassConfig
 from clearformer.tasks.verbs import VERBS
 
 if TYPE_CHECKING:
     from clearformer.folder.bundle import Bundle
-    from clearformer.inference.text_readers import Classification
+    from clearformer.inference.attribution import Explanation
+    from clearformer.inference.text_readers import Classification, Classifier, Estimate
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,8 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model(parser, "a classifier")
     add_options(parser, VERBS["classify"].options)
     add_engine(parser)
+    add_why(parser, WhyClassConfig)
     add_answers(parser, "print one JSON object per text, with the score of every class")
     parser.epilog = (
+        "Where a text may have several labels, all that are probable enough are printed with | between them. "
         "A model of pictures takes picture files, folders of them, or --input with a list of them, one per line."
     )
 
@@ -53,17 +59,51 @@ def _classify_texts(arguments: argparse.Namespace, model: "Bundle") -> None:
     from clearformer.inference.text_readers import Classifier
 
     classifier, config = Classifier(model), read_options(arguments, VERBS["classify"].options)
+    if (why := read_why(arguments, WhyClassConfig)) is not None:
+        _explain_texts(arguments, classifier, why)
+        return
+    numbers = classifier.outcome.kind == "number"
+
+    def answer(texts: list[str]) -> "Sequence[Classification | Estimate]":
+        return classifier.estimate(texts, config) if numbers else classifier.classify(texts, config)
+
     answer_texts(
         arguments,
-        lambda texts: classifier.classify(texts, config),
+        answer,
         lambda text, found: [_line(arguments, "text", text, found)],
         portion=8 * config.batch,
+    )
+
+
+def _explain_texts(arguments: argparse.Namespace, classifier: "Classifier", why: WhyClassConfig) -> None:
+    """One text after the other: its class, and how much each of its words counted."""
+    if arguments.svg is not None and len(arguments.text) != 1:
+        raise UsageError("--svg draws one text; give it as the only one")
+
+    def show(text: str, both: "tuple[Classification, Explanation]") -> Iterator[str]:
+        found, explained = both
+        if arguments.svg is not None:
+            write_figure(arguments.svg, explained, f"{found.label} {found.probability:.4f}")
+        if arguments.json:
+            yield json.dumps({"text": text, **asdict(found), "why": explained.to_plain()}, ensure_ascii=False)
+            return
+        yield _line(arguments, "text", text, found)
+        yield from why_lines(explained, sys.stdout if arguments.output is None else None)
+        yield ""
+
+    answer_texts(
+        arguments,
+        lambda texts: zip(classifier.classify(texts), classifier.why(texts, why), strict=True),
+        show,
+        portion=1,
     )
 
 
 def _classify_pictures(arguments: argparse.Namespace, model: "Bundle") -> None:
     from clearformer.inference.picture_classifier import PictureClassifier
 
+    if read_why(arguments, WhyClassConfig) is not None:
+        raise UsageError("--why explains the words of a text; this model reads pictures")
     classifier, config = PictureClassifier(model), read_options(arguments, VERBS["classify"].options)
     with open_output(arguments.output) as output:
         for files in portions(_picture_files(arguments), 8 * config.batch):
@@ -71,9 +111,10 @@ def _classify_pictures(arguments: argparse.Namespace, model: "Bundle") -> None:
                 print(_line(arguments, "file", str(file), found), file=output, flush=output.isatty())
 
 
-def _line(arguments: argparse.Namespace, what: str, given: str, found: "Classification") -> str:
+def _line(arguments: argparse.Namespace, what: str, given: str, found: "Classification | Estimate") -> str:
     if arguments.json:
-        return json.dumps({what: given, **asdict(found)}, ensure_ascii=False)
+        told = {name: value for name, value in asdict(found).items() if value is not None}
+        return json.dumps({what: given, **told}, ensure_ascii=False)
     return f"{VERBS['classify'].line(found)}\t{given}"
 
 

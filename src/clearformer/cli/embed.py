@@ -35,12 +35,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_engine(parser)
     add_answers(parser, "print one JSON object per text, with the text and its vector")
     parser.epilog = (
-        "Prints one JSON array per text, a vector of norm 1; --output FILE.npy writes one float32 matrix instead."
+        "Prints one JSON array per text, a vector of norm 1; --output FILE.npy writes one float32 matrix instead. "
+        "A text that is longer than the model reads is read in overlapping windows."
     )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Embed text by text; a blank line has its vector, too, so that row n belongs to line n."""
+    """Embed text by text; a blank line is refused by its number, so that row n belongs to line n."""
     from clearformer.inference.text_readers import Embedder
 
     embedder, config = Embedder(open_model(arguments)), read_options(arguments, VERBS["embed"].options)

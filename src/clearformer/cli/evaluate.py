@@ -27,6 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_search(parser)
     add_engine(parser)
     parser.add_argument("--output", type=Path, metavar="FILE", help="also write the translations to this file")
+    parser.add_argument(
+        "--report",
+        action="store_true",
+        help="also what the model gets wrong: scores by class, confusions, the surest mistakes (not of translators)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -47,6 +52,8 @@ def run(arguments: argparse.Namespace) -> None:
     if name != "translation":
         evaluate_task(arguments, name)
         return
+    if arguments.report:
+        raise UsageError("--report is for models whose mistakes can be listed, not for translators; leave it out")
     _evaluate_translations(arguments)
 
 

@@ -20,7 +20,10 @@ from clearformer.cli.usage import UsageError
 from clearformer.tasks.verbs import VERBS as USES
 
 GROUPS = {
-    "use a model": {verb.name: verb.summary for verb in USES.values() if verb.name not in ("transcribe", "run")},
+    "use a model": {
+        **{verb.name: verb.summary for verb in USES.values() if verb.name not in ("transcribe", "run")},
+        "search": "build an index over files, and find what has these words or this meaning",
+    },
     "train a model": {
         "train": "train a model from a recipe, or from your own data",
         "distill": "train a smaller, faster model on a teacher's output",

@@ -47,11 +47,25 @@ class CommandParser(argparse.ArgumentParser):
             self.print_help()
             self.exit()
         self._refuse_unknown_options(given[:end])
-        chosen, words = self._read_options(given[:end])
+        chosen, words = self._read_options(self._fill_in(given[:end]))
         chosen, late = self._read_words([*words, *given[end + 1 :]], chosen)
         if late:
             self.error(f"{late[0]!r} is one word too many: put a text of several words between quotation marks")
         return chosen
+
+    def _fill_in(self, given: Sequence[str]) -> list[str]:
+        """An option whose value may be left out takes the next word only if that is one of its values, or nearly: in
+        `--why "A gripping film."` the text stays a text."""
+        filled = []
+        for word, following in zip(given, [*given[1:], ""], strict=False):
+            action = self._option_string_actions.get(word)
+            if action is not None and action.nargs == "?":
+                values = [str(value) for value in action.choices or ()]
+                taken = following in values or suggestion(following, values)
+                filled.append(word if taken else f"{word}={action.const}")
+            else:
+                filled.append(word)
+        return filled
 
     def _read_options(self, given: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
         """argparse takes a list of words in one piece only, so options are read first, and alone."""

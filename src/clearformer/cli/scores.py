@@ -2,8 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 
-NAMES = {"bleu": "BLEU", "chrf": "chrF2", "exact": "exact match", "f1": "F1", "nats": "nats per token"}
-SHARES = {"accuracy", "exact", "f1", "precision", "recall", "dice", "ap50"}  # of one: shown in per cent
+NAMES = {
+    "ece": "calibration error",
+    "macro_f1": "macro F1",
+    "micro_f1": "micro F1",
+    "bleu": "BLEU",
+    "chrf": "chrF2",
+    "exact": "exact match",
+    "f1": "F1",
+}
+_F1 = ("f1", "macro_f1", "micro_f1", "precision", "recall")
+SHARES = {"accuracy", "subset_accuracy", "exact", "dice", "ap50", "ece", *_F1}  # of one: shown in per cent
 
 
 def show_scores(scores: Mapping[str, float | str]) -> Iterator[str]:
@@ -11,15 +20,16 @@ def show_scores(scores: Mapping[str, float | str]) -> Iterator[str]:
     numbers = {name: value for name, value in scores.items() if not isinstance(value, str)}
     words = {name: value for name, value in scores.items() if isinstance(value, str) and "signature" in name}
     shown = {name: value for name, value in numbers.items() if not name.endswith(("_low", "_high"))}
-    width = max((len(_name(name)) for name in [*shown, *words]), default=0)
+    names = {name: _name(name, scores.get("unit", "token")) for name in [*shown, *words]}
+    width = max(map(len, names.values()), default=0)
     for name, value in shown.items():
-        yield f"{_name(name):<{width}}  {_number(name, value)}{_interval(name, numbers)}"
+        yield f"{names[name]:<{width}}  {_number(name, value)}{_interval(name, numbers)}"
     for name, word in words.items():
-        yield f"{_name(name):<{width}}  {word}"
+        yield f"{names[name]:<{width}}  {word}"
 
 
-def _name(name: str) -> str:
-    return NAMES.get(name, name.replace("_", " "))
+def _name(name: str, unit: float | str) -> str:
+    return f"nats per {unit}" if name == "nats" else NAMES.get(name, name.replace("_", " "))
 
 
 def _number(name: str, value: float) -> str:

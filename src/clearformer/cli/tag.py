@@ -1,4 +1,4 @@
-"""clearformer tag: a tag for each word."""
+"""clearformer tag: the entities of a text, or a tag for each word."""
 
 import argparse
 import json
@@ -8,10 +8,11 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from clearformer.cli.search_options import add_engine
+from clearformer.cli.usage import UsageError
 from clearformer.cli.use import add_answers, add_model, add_texts, answer_texts, open_model
 
 if TYPE_CHECKING:
-    from clearformer.inference.text_readers import Tag
+    from clearformer.inference.word_tagger import Entity, Tag
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,22 +20,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_texts(parser, "texts")
     add_model(parser, "a tagger")
     add_engine(parser)
-    add_answers(parser, "print one JSON object per text, with positions and probabilities")
+    parser.add_argument(
+        "--entities",
+        action="store_true",
+        help="one line per entity: text, type, start, end, probability (usual where the tags mark entities)",
+    )
+    parser.add_argument("--words", action="store_true", help="one line per word with its tag (usual elsewhere)")
+    add_answers(parser, "print one JSON object per text, with words and entities, positions and probabilities")
+    parser.epilog = "Positions count characters from 0; text[start:end] is the entity."
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Tag text by text; a blank line stands between texts."""
-    from clearformer.inference.text_readers import Tagger
+    from clearformer.inference.word_tagger import Tagger
 
+    if arguments.entities and arguments.words:
+        raise UsageError("give --entities or --words, not both; --json has both")
     tagger = Tagger(open_model(arguments))
+    if arguments.entities and not tagger.marks_entities:
+        raise UsageError(f"this model's tags ({', '.join(tagger.labels[:4])}) mark no entities; leave --entities out")
+    named = tagger.marks_entities and not arguments.words
     shown = count()
 
-    def show(text: str, tags: "list[Tag]") -> Iterator[str]:
+    def answer(text: str) -> "tuple[list[Tag], list[Entity]]":
+        tags = tagger.tag(text) if arguments.json or not named else []
+        return tags, tagger.entities(text) if tagger.marks_entities and (arguments.json or named) else []
+
+    def show(text: str, found: "tuple[list[Tag], list[Entity]]") -> Iterator[str]:
+        tags, entities = found
         if arguments.json:
-            yield json.dumps({"text": text, "tags": [asdict(tag) for tag in tags]}, ensure_ascii=False)
+            told = {"text": text, "tags": [asdict(tag) for tag in tags]}
+            more = {"entities": [asdict(one) for one in entities]} if tagger.marks_entities else {}
+            yield json.dumps({**told, **more}, ensure_ascii=False)
             return
         if next(shown):
             yield ""
-        yield from (f"{tag.word}\t{tag.label}" for tag in tags)
+        if named:
+            yield from (f"{one.text}\t{one.kind}\t{one.start}\t{one.end}\t{one.probability:.4f}" for one in entities)
+        else:
+            yield from (f"{tag.word}\t{tag.label}" for tag in tags)
 
-    answer_texts(arguments, lambda texts: [tagger.tag(text) for text in texts], show, portion=1)
+    answer_texts(arguments, lambda texts: [answer(text) for text in texts], show, portion=1)

@@ -5,34 +5,50 @@ import json
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clearformer.cli.options import flag, read_options
 from clearformer.cli.scores import show_scores
 from clearformer.cli.usage import UsageError
 from clearformer.inference.translation_settings import DecodingConfig
 
+if TYPE_CHECKING:
+    from clearformer.evaluation.report import ErrorReport
+
+_JSON: dict[str, Any] = {"ensure_ascii": False, "indent": 2}
 TRANSLATORS_ONLY = ("source", "reference", "tokenise", "others", "output", "shortlist")
 
 
 def evaluate_task(arguments: argparse.Namespace, name: str) -> None:
     """Score the model that --model names on the files behind --data, and print. name: of its task."""
+    from clearformer.cli.error_report import show_report
     from clearformer.cli.progress import progress_bar
-    from clearformer.run.evaluation import evaluate
+    from clearformer.evaluation.report import ErrorReport
+    from clearformer.run.evaluation import evaluate, report
     from clearformer.tasks import find_task
 
     task = find_task(name)
     if task.training is None:
         raise ValueError(f"{arguments.model} is a model for {name}, and there is no score for those yet")
+    if arguments.report and task.training.report is None:
+        raise UsageError(f"--report is for models whose mistakes can be listed, not for {name}; leave it out")
     refuse_search(arguments, task.verb.options, name)
     files = find_test_files(arguments.data or [])
     with progress_bar("scoring") as show:
-        scores = evaluate(arguments.model, files, options=read_options(arguments, task.verb.options), on_progress=show)
+        options = read_options(arguments, task.verb.options)
+        if arguments.report:
+            found = report(arguments.model, files, options=options, on_progress=show)
+        else:
+            found = ErrorReport(scores=evaluate(arguments.model, files, options=options, on_progress=show))
     if arguments.json:
-        print(json.dumps(dict(scores), ensure_ascii=False, indent=2))
+        print(json.dumps({**found.scores, **({"report": _rest(found)} if arguments.report else {})}, **_JSON))
         return
-    for line in show_scores(scores):
+    for line in (*show_scores(found.scores), *(show_report(found) if arguments.report else ())):
         print(line)
+
+
+def _rest(found: "ErrorReport") -> dict[str, Any]:
+    return {name: value for name, value in found.plain().items() if name != "scores"}
 
 
 def refuse_search(arguments: argparse.Namespace, options: type[Any], name: str) -> None:

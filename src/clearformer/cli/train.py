@@ -5,6 +5,7 @@ import re
 import shlex
 import sys
 import textwrap
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from clearformer.cli.usage import UsageError, asked_wrongly
 from clearformer.cli.use import check_folder
 
 if TYPE_CHECKING:
+    from clearformer.evaluation.report import ErrorReport
     from clearformer.run.recipe import Recipe
     from clearformer.tasks.task import Choice
 
@@ -40,6 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--target", type=Path, metavar="FILE", help="their translations, line by line; everything else is chosen"
+    )
+    parser.add_argument(
+        "--start",
+        metavar="MODEL",
+        help="a model to begin with instead of from scratch: a model folder, the folder of a run, or one that ships",
     )
     parser.add_argument(
         "--reverse", action="store_true", help="train the recipe's other direction, from target to source"
@@ -97,7 +104,7 @@ def run(arguments: argparse.Namespace) -> None:
         _train_on_files(files, arguments)
     elif arguments.words:
         _train_recipe(arguments)
-    elif arguments.resume and arguments.out:
+    elif arguments.resume and arguments.out and arguments.start is None:
         _resume(arguments.out)
     else:
         raise UsageError(
@@ -120,11 +127,12 @@ def _given_files(arguments: argparse.Namespace) -> list[Path]:
 
 
 def _train_recipe(arguments: argparse.Namespace) -> None:
-    from clearformer.run.recipe import find_recipe, turned_round
+    from clearformer.run.recipe import begun_with, find_recipe, turned_round
 
     path = find_recipe(arguments.words[0])
     recipe = read(path, arguments.words[1:])
     recipe = turned_round(recipe) if arguments.reverse else recipe
+    recipe = begun_with(recipe, arguments.start) if arguments.start else recipe
     out = arguments.out or Path("runs") / recipe.name
     _finish(_train(recipe, out, base=path.parent, resume=arguments.resume, minutes=arguments.minutes), recipe)
 
@@ -162,7 +170,7 @@ def _quoted(example: str | tuple[str, ...]) -> str:
 
 def _train_on_files(files: list[Path], arguments: argparse.Namespace) -> None:
     """Choose everything, say why, train, and measure on what was held out."""
-    from clearformer.run.automatic import recognise, write_recipe
+    from clearformer.run.automatic import choose_for, recognise, write_recipe
 
     found = recognise(files, arguments.task)
     out: Path = arguments.out or Path("runs") / found.automatic.name(files)
@@ -171,37 +179,58 @@ def _train_on_files(files: list[Path], arguments: argparse.Namespace) -> None:
             raise ValueError(f"{out} already holds a run; continue it with --resume, or choose another --out")
         _say(f"looking at {' and '.join(map(str, files))} …")
         _say(f"taken for {found.words}")
-        chosen = found.automatic.choose(files, out)
+        chosen = choose_for(found, files, out, start=arguments.start)
         _say(chosen.report)
         _show([*chosen.choices, *_changes(arguments.words)])
         write_recipe(chosen.recipe, out)
     recipe = read(out / "recipe.toml", arguments.words)
-    model = _train(recipe, out, base=out, resume=arguments.resume, minutes=arguments.minutes)
+    model = _train(recipe, out, base=out, resume=arguments.resume, minutes=arguments.minutes, on_dev=False)
     _evaluate(recipe, model, out)
     _finish(model, recipe, found.automatic.example(out))
 
 
-def _train(recipe: "Recipe", out: Path, *, base: Path, resume: bool, minutes: float | None = None) -> Path:
+def _train(
+    recipe: "Recipe", out: Path, *, base: Path, resume: bool, minutes: float | None = None, on_dev: bool = True
+) -> Path:
+    """Train with a progress bar. on_dev: say at the end what the model gets wrong of the development set."""
     from clearformer.cli.progress import training_progress
     from clearformer.run import train
 
+    reports: list[ErrorReport] = []
     with training_progress() as watchers:
-        return train.train(recipe, out, resume=resume, base=base, minutes=minutes, watchers=watchers)
+        watched = replace(watchers, report=reports.append)
+        model = train.train(recipe, out, resume=resume, base=base, minutes=minutes, watchers=watched)
+    if reports and on_dev:
+        _say_report(reports[0], f"on the development set ({out / 'report.json'}):")
+    return model
+
+
+def _say_report(report: "ErrorReport", where: str, *, scores: bool = True) -> None:
+    """What the model gets wrong, for people; the scores for programs are elsewhere."""
+    from clearformer.cli.error_report import show_report
+    from clearformer.cli.scores import show_scores
+
+    for line in (where, *(show_scores(report.scores) if scores else ()), *show_report(report), ""):
+        _say(line)
 
 
 def _evaluate(recipe: "Recipe", model: Path, out: Path) -> None:
-    """Print the score on the test set that was held out."""
+    """Print the score on the test set that was held out, and say what is wrong there."""
     from clearformer.cli.progress import progress_bar
     from clearformer.cli.scores import show_scores
-    from clearformer.run.evaluation import evaluate
+    from clearformer.run.ending import write_report
+    from clearformer.run.evaluation import report
     from clearformer.run.recipe import trainable
 
     _, training = trainable(recipe.task)
     files = [out / name for name in training.test_files(recipe.data)]
     with progress_bar("the held-out test set") as show:
-        scores = evaluate(model, files, options=recipe.use, scoring=vars(recipe.scoring), on_progress=show)
-    for line in show_scores(scores):
+        found = report(model, files, options=recipe.use, scoring=vars(recipe.scoring), on_progress=show)
+    for line in show_scores(found.scores):
         print(line)
+    if training.report is not None:
+        write_report(found, out, "test")
+        _say_report(found, f"on the test set that was held out ({out / 'report.json'}):", scores=False)
 
 
 def _changes(words: list[str]) -> list["Choice"]:

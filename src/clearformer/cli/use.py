@@ -84,7 +84,10 @@ def open_model(arguments: argparse.Namespace) -> "Bundle":
         return bundle.load(folder)
     from clearformer.inference.engines import open_bundle
 
-    return open_bundle(folder, arguments.engine)
+    looked_inside = getattr(arguments, "why", None) is not None
+    if looked_inside and arguments.engine == "ctranslate2":
+        raise UsageError("--why looks inside the model, which --engine ctranslate2 does not allow; leave one out")
+    return open_bundle(folder, "torch" if looked_inside else arguments.engine)
 
 
 def answer_texts(

@@ -31,3 +31,10 @@ def shade(share: float, *, signed: bool) -> str:
     low = min(len(stops) - 2, int(place))
     mixed = (round(a + (place - low) * (b - a)) for a, b in zip(stops[low], stops[low + 1], strict=True))
     return f"rgb({','.join(map(str, mixed))})"
+
+
+def ink_on(colour: str) -> str:
+    """Black or white, whichever can be read on a colour that `shade` gave: the contrast is at least 4.5 to 1."""
+    channels = [int(value) / 255 for value in colour.removeprefix("rgb(").removesuffix(")").split(",")]
+    linear = [value / 12.92 if value <= 0.03928 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
+    return "#000000" if 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] > 0.179 else "#ffffff"

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -109,6 +110,11 @@ def box(
 def rule(x1: float, y1: float, x2: float, y2: float, *, stroke: str = LINE, more: str = "") -> str:
     """A straight line. more: further attributes."""
     return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{stroke}"{more}/>'
+
+
+def breadth(said: str) -> float:
+    """About how wide a text is at size 12; a Chinese character is a square."""
+    return sum(12.0 if unicodedata.east_asian_width(letter) in "WF" else LETTER for letter in said)
 
 
 def printable(said: str) -> str:

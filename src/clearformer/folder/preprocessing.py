@@ -5,10 +5,10 @@ training. Nothing here needs a tensor: a command that only reads text starts at 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from clearformer.foundation import settings
 from clearformer.foundation.storage import DamagedError
@@ -64,6 +64,23 @@ class SoundFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """How the numbers of a head become a result: one of the labels, several of them, or a number."""
+
+    kind: Literal["one", "several", "number"] = "one"
+    temperature: float = 1.0  # logits are divided by it, so that probabilities are true on the development set
+    threshold: float = 0.5  # several: a label that is at least so probable is given
+    mean: float = 0.0  # number: of the training examples
+    deviation: float = 1.0  # number: what one step of the network's output stands for
+
+    def __post_init__(self) -> None:
+        if not (self.temperature > 0 and self.deviation > 0):  # not a number is neither
+            raise ValueError(f"temperature and deviation are above 0, not {self.temperature} and {self.deviation}")
+        if not 0 <= self.threshold <= 1:
+            raise ValueError(f"a threshold is a probability, not {self.threshold}")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Preprocessing:
     """Everything that decides how an example is read and how an output is spelled."""
 
@@ -74,6 +91,7 @@ class Preprocessing:
     shapes: bool = False  # token types tell what each word looks like: capitals, digits, signs
     picture: PictureFacts | None = None
     sound: SoundFacts | None = None
+    outcome: Outcome = field(default_factory=Outcome)
 
     @cached_property
     def sides(self) -> tuple[Tokenizer, Tokenizer]:
@@ -96,6 +114,8 @@ class Preprocessing:
         for name in ("markers", "picture", "sound"):
             if (value := getattr(self, name)) is not None:
                 facts[name] = settings.to_plain(value)
+        if self.outcome != Outcome():
+            facts["outcome"] = settings.to_plain(self.outcome)
         facts |= {"shapes": True} if self.shapes else {}
         return facts | ({"labels": list(self.labels)} if self.labels else {})
 
@@ -109,7 +129,7 @@ class Preprocessing:
 def read_preprocessing(folder: Path, plain: Mapping[str, Any]) -> Preprocessing:
     """The inverse of `plain` and `save_files`. plain: the section of config.json."""
     where = str(folder / "config.json")
-    kinds = {"markers": Markers, "picture": PictureFacts, "sound": SoundFacts}
+    kinds = {"markers": Markers, "picture": PictureFacts, "sound": SoundFacts, "outcome": Outcome}
     if unknown := sorted(plain.keys() - kinds.keys() - {*TOKENIZERS, "labels", "shapes"}):
         raise DamagedError(f"{where} has preprocessing that this version does not know: {', '.join(unknown)}")
     labels = plain.get("labels", [])

@@ -1,10 +1,12 @@
 """Rows of ids in, what a model that reads says of them out, by CTranslate2: as PyTorch does it, in half the time.
 
 The engine runs the encoder and leaves padding out; the head is ours (`array_heads.py`). Nothing here needs PyTorch.
-Reading takes one step for all tokens, so that the cores share a batch: one worker with a thread for each core.
+Each core reads a part of a batch of its own: threads that share one product wait for each other in a busy loop, and
+where another program holds a core that takes a hundred times as long as the product.
 """
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,21 +53,32 @@ class CTranslate2Encoder:
             self._head = array_head(self.config.head, load_file(opened.path / HEAD))
         except SafetensorError as error:
             raise storage.DamagedError(f"{opened.path / HEAD} cannot be read: {error}; make the folder again") from None
+        self._workers = ThreadPoolExecutor(len(cores()))
         self._engine = ctranslate2.Encoder(
-            str(opened.path), device="cpu", inter_threads=1, intra_threads=len(cores()), max_queued_batches=-1
+            str(opened.path), device="cpu", inter_threads=len(cores()), intra_threads=1, max_queued_batches=-1
         )
 
     def states(self, rows: Rows, types: Rows | None = None) -> ReadStates:
         """rows: ids of different lengths, none of them empty. types: of their tokens, zeros if not given."""
         self._check(rows, types)
         given = [list(row) for row in rows]
-        if self.config.embedding.types:
-            kinds = [[0] * len(row) for row in given] if types is None else [list(row) for row in types]
-            found = self._engine.forward_batch(given, token_type_ids=kinds)
-        else:
-            found = self._engine.forward_batch(given)
-        states: Array = np.array(found.last_hidden_state)
-        return ReadStates(states, np.array([len(row) for row in given]))
+        kinds = [[0] * len(row) for row in given] if types is None else [list(row) for row in types]
+        lengths = np.array([len(row) for row in given])
+        if len(given) == 1:
+            return ReadStates(self._read(given, kinds), lengths)
+        share = -(-len(given) // len(cores()))
+        starts = range(0, len(given), share)
+        rest = [(given[start : start + share], kinds[start : start + share]) for start in starts]
+        states = np.zeros((len(given), int(lengths.max()), self.config.dim), np.float32)
+        for start, found in zip(starts, self._workers.map(self._read, *zip(*rest, strict=True)), strict=True):
+            states[start : start + share, : found.shape[1]] = found
+        return ReadStates(states, lengths)
+
+    def _read(self, rows: list[list[int]], types: list[list[int]]) -> Array:
+        """What one worker does."""
+        extra = {"token_type_ids": types} if self.config.embedding.types else {}
+        states: Array = np.array(self._engine.forward_batch(rows, **extra).last_hidden_state)
+        return states
 
     def run(self, rows: Rows, types: Rows | None = None) -> NDArray[np.float32]:
         """What the head says of each row."""

@@ -11,6 +11,9 @@ from clearformer.folder.bundle import Bundle
 from clearformer.folder.description import ModelFolder
 from clearformer.inference.ctranslate2_reader import CTranslate2Encoder
 from clearformer.model.attention_context import Memory
+from clearformer.model.trace import watcher
+
+CLOSED = "ctranslate2 cannot be looked inside; open the folder that was trained, with the torch engine"
 
 
 class EngineNetwork(nn.Module):
@@ -20,16 +23,28 @@ class EngineNetwork(nn.Module):
         super().__init__()
         self.engine = engine
 
+    @property
+    def encoder(self) -> nn.Module:
+        """Whoever wants to look inside a network asks for its encoder, or traces it."""
+        raise ValueError(CLOSED)
+
     def encode(self, inputs: Tensor, *, keep: Tensor | None = None, types: Tensor | None = None) -> Memory:
         """The states without the head: B T D, zeros for padding that no row needs."""
+        _refuse_trace()
         states = self.engine.states(_rows(inputs, keep), None if types is None else _rows(types, keep)).states
         return Memory(_widen(torch.from_numpy(states), inputs.size(1)), keep)
 
     def forward(self, inputs: Tensor, *, keep: Tensor | None = None, types: Tensor | None = None) -> Tensor:
         """inputs: B T; keep: B T, True = real, padding to the right. Returns the head's output."""
+        _refuse_trace()
         said = self.engine.run(_rows(inputs, keep), None if types is None else _rows(types, keep))
         output = torch.from_numpy(said)
         return output if output.dim() == 2 else _widen(output, inputs.size(1))
+
+
+def _refuse_trace() -> None:
+    if watcher() is not None:
+        raise ValueError(CLOSED)
 
 
 def _rows(given: Tensor, keep: Tensor | None) -> list[list[int]]:

@@ -1,8 +1,12 @@
 """How models that read are asked; plain data, without a tensor."""
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from clearformer.foundation.forms import check_bounds
+
+WhyMethod = Literal["rollout", "gradient", "both"]
+Baseline = Literal["mask", "pad", "zero"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,4 +26,36 @@ class AnswerConfig(ReadingConfig):
     longest: int = field(default=30, metadata={"help": "the most tokens of an answer", "least": 1, "most": 4096})
     no_answer: bool = field(
         default=True, metadata={"help": "say nothing where a text has no answer, if the model has learned to"}
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhyConfig(ReadingConfig):
+    """How a result is explained, word by word."""
+
+    why: WhyMethod = field(
+        default="both",
+        metadata={
+            "help": "how much each word counted, by attention rollout, by integrated gradients (gradient) or by both"
+        },
+    )
+    steps: int = field(
+        default=64,
+        metadata={"help": "gradient: points on the way from the baseline to the text", "least": 1, "most": 1024},
+    )
+    baseline: Baseline | None = field(
+        default=None,
+        metadata={
+            "help": "gradient: what stands for a missing word, the vector of the mask or padding token or zeros "
+            "(the first that the vocabulary has)"
+        },
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhyClassConfig(WhyConfig):
+    """How a class is explained."""
+
+    of: str | None = field(
+        default=None, metadata={"help": "gradient: the class to explain, by its name (the one that was found)"}
     )

@@ -1,5 +1,7 @@
 """Which words fit at a gap: a masked language model in use."""
 
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,9 +11,12 @@ from clearformer.inference.predictor import describe
 from clearformer.inference.reading_settings import ReadingConfig
 from clearformer.inference.text_readers import Reader
 from clearformer.inference.wrong_use import wrong_use
+from clearformer.text.tokenizer import Encoding
 from clearformer.text.unusable import UnusableTextError
 
 BEST = 5
+STAND_IN = "0"  # for a gap while a text is read: every vocabulary trained here cuts a digit off from its neighbours
+CUT_BEFORE_SPACES = ("bpe", "unigram")  # kinds whose words bring the space before them along
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +44,33 @@ class WordFiller(Reader):
     def gap(self) -> str:
         """How a gap is written in a text."""
         return self.tokenizer.piece(self.mask)
+
+    def encode(self, texts: Sequence[str]) -> list[Encoding]:
+        """Texts with the mask where they have a gap, also for vocabularies to which "[MASK]" is text like any other."""
+        if self.tokenizer.special_in_text:
+            return super().encode(texts)
+        read = super().encode([text.replace(self.gap, STAND_IN) for text in texts])
+        return [self._put_gaps(one, text) for one, text in zip(read, texts, strict=True)]
+
+    def _put_gaps(self, read: Encoding, text: str) -> Encoding:
+        """The mask in place of each stand-in and of a space that is cut off before it; offsets as in the given text."""
+        longer = len(self.gap) - len(STAND_IN)
+        spots = [found.start() - number * longer for number, found in enumerate(re.finditer(re.escape(self.gap), text))]
+        kept: list[tuple[int, str, tuple[int, int]]] = []
+        gaps = iter([*spots, math.inf])
+        spot = next(gaps)
+        passed = 0
+        for one, piece, (begin, end) in zip(read.ids, read.pieces, read.offsets, strict=True):
+            if end <= begin or end <= spot:
+                kept.append((one, piece, (begin + passed, end + passed) if end > begin else (begin, end)))
+                continue
+            start = int(spot) + passed
+            if self.tokenizer.kind in CUT_BEFORE_SPACES and kept and kept[-1][1].isspace() and kept[-1][2][1] == start:
+                kept.pop()
+            kept.append((self.mask, self.gap, (start, start + len(self.gap))))
+            spot, passed = next(gaps), passed + longer
+        ids, pieces, offsets = zip(*kept, strict=True)
+        return Encoding(ids, pieces, offsets)
 
     def fill(
         self, texts: str | Sequence[str], config: ReadingConfig | None = None, **changes: Any

@@ -7,8 +7,9 @@ no reader asked for and that is not known to be harmless is refused by name.
 
 import sys
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
+from clearformer.folder.preprocessing import Outcome
 from clearformer.interop.hf.defaults import DEFAULTS
 from clearformer.interop.renaming import Shape
 
@@ -18,6 +19,11 @@ V = TypeVar("V")
 MOST = 1 << 26
 MOST_LAYERS = 512
 _LONGEST_SHOWN = 80  # characters of a value in a sentence
+PROBLEMS: dict[str, Literal["one", "several", "number"]] = {
+    "single_label_classification": "one",
+    "multi_label_classification": "several",
+    "regression": "number",
+}
 
 # What no forward pass depends on: bookkeeping, generation defaults, what a call returns, training conveniences.
 HARMLESS = frozenset(
@@ -268,6 +274,16 @@ def label_names(plain: Mapping[str, Any]) -> list[str]:
     if plain.get("num_labels", len(labels)) != len(labels):
         raise ValueError(f"config.json: num_labels is {shown(plain['num_labels'])}, but id2label names {len(labels)}")
     return [by_number[number] for number in range(len(by_number))]
+
+
+def outcome_of(plain: Mapping[str, Any]) -> Outcome:
+    """What a class head's numbers mean: problem_type says it, and one output that nobody named a class is a number."""
+    kind = plain.get("problem_type")
+    if kind is not None and (not isinstance(kind, str) or kind not in PROBLEMS):
+        raise ValueError(f"config.json: problem_type {shown(kind)} is none of {', '.join(PROBLEMS)}")
+    if kind is None:
+        return Outcome(kind="number" if len(label_names(plain)) == 1 else "one")
+    return Outcome(kind=PROBLEMS[kind])
 
 
 def _label_count(plain: Mapping[str, Any]) -> int:

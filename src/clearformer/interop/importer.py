@@ -11,11 +11,11 @@ from typing import Any
 
 from clearformer.folder import bundle
 from clearformer.folder.bundle import Bundle
-from clearformer.folder.preprocessing import Preprocessing
+from clearformer.folder.preprocessing import Outcome, Preprocessing
 from clearformer.foundation import storage
 from clearformer.interop import certificate as certificates
 from clearformer.interop import plain_folders, vocabularies
-from clearformer.interop.config_keys import Keys, label_names
+from clearformer.interop.config_keys import Keys, label_names, outcome_of
 from clearformer.interop.foreign_files import check_folder, read_json
 from clearformer.interop.hf.model_types import family_of, prefix_of
 from clearformer.interop.imported import Imported, assemble
@@ -92,10 +92,12 @@ def read_hugging_face(folder: Path, family: str | None = None, *, split: str | N
             model, aside = assemble(config, known.names(config), store, prefix_of(known))
         except ValueError as error:
             raise ValueError(_placed(str(error), folder)) from error
+    texts_have_classes = config.head.kind == "class" and config.front.kind == "tokens"
     found = Bundle(
         config=config,
         model=model,
         preprocessing=Preprocessing(
+            outcome=outcome_of(plain) if texts_have_classes else Outcome(),
             tokenizer=texts.source,
             target_tokenizer=texts.target,
             markers=texts.markers,

@@ -17,7 +17,7 @@ from clearformer.folder import bundle as bundles
 from clearformer.folder.bundle import Bundle
 from clearformer.folder.preprocessing import Markers
 from clearformer.foundation import settings, storage
-from clearformer.interop.config_keys import Keys
+from clearformer.interop.config_keys import PROBLEMS, Keys
 from clearformer.interop.hf.marian import as_marian
 from clearformer.interop.hf.model_types import FAMILIES
 from clearformer.interop.renaming import Shape, give, link, make
@@ -84,6 +84,14 @@ def describe(config: ModelConfig, found: Bundle) -> dict[str, Any]:
         names = found.labels or tuple(f"LABEL_{number}" for number in range(config.head.labels))
         plain["id2label"] = {str(number): name for number, name in enumerate(names)}
         plain["label2id"] = {name: number for number, name in enumerate(names)}
+    outcome = found.preprocessing.outcome
+    if outcome.kind != "one":
+        plain["problem_type"] = next(name for name, kind in PROBLEMS.items() if kind == outcome.kind)
+    if outcome.kind == "number" and (outcome.mean, outcome.deviation) != (0.0, 1.0):
+        raise ValueError(
+            f"this model's numbers are {outcome.mean:g} plus {outcome.deviation:g} times the network's output, which "
+            "transformers has no place for; use it here, or export it to onnx"
+        )
     return plain
 
 

@@ -25,6 +25,12 @@ def causal(queries: int, keys: int, device: torch.device | None = None) -> Tenso
     return torch.arange(keys, device=device)[None, :] <= query_slots
 
 
+def causal_rows(rows: Tensor, length: int) -> Tensor:
+    """Hide the future in some rows alone. rows: B, True = this row is read from left to right; returns B 1 T T."""
+    check(rows, "rows")
+    return causal(length, length, device=rows.device) | ~rows[:, None, None, None]
+
+
 def window(queries: Tensor, keys: Tensor, *, left: int, right: int = 0) -> Tensor:
     """Hide everything but `left` positions before the query, its own, and `right` positions after it.
 

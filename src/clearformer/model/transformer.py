@@ -34,8 +34,12 @@ class Encoder(nn.Module):
         positions: Tensor | None = None,
         segments: Tensor | None = None,
         types: Tensor | None = None,
+        causal: Tensor | None = None,
     ) -> Memory:
-        """inputs: what the front end takes (tokens: B T). keep: B T, True = real. segments: B T for packed rows."""
+        """inputs: what the front end takes (tokens: B T). keep: B T, True = real. segments: B T for packed rows.
+
+        causal: B, True = in this row a position sees only those before it, as in a decoder.
+        """
         if positions is None and segments is not None:
             positions = position_ids(segments.shape, keep, segments=segments, device=segments.device)
         extra = {} if types is None else {"types": types}
@@ -43,6 +47,7 @@ class Encoder(nn.Module):
         mask = masks.both(
             None if keep is None else masks.padding(keep),
             None if segments is None else masks.packed(segments, segments),
+            None if causal is None else masks.causal_rows(causal, x.size(1)),
         )
         context = AttentionContext(positions, positions, mask=mask)
         for layer in self.layers:
@@ -242,9 +247,12 @@ class EncoderOnly(nn.Module):
         positions: Tensor | None = None,
         segments: Tensor | None = None,
         types: Tensor | None = None,
+        causal: Tensor | None = None,
     ) -> Memory:
         """The states without the head."""
-        memory: Memory = self.encoder(inputs, keep=keep, positions=positions, segments=segments, types=types)
+        memory: Memory = self.encoder(
+            inputs, keep=keep, positions=positions, segments=segments, types=types, causal=causal
+        )
         return memory
 
     def forward(
@@ -255,9 +263,10 @@ class EncoderOnly(nn.Module):
         positions: Tensor | None = None,
         segments: Tensor | None = None,
         types: Tensor | None = None,
+        causal: Tensor | None = None,
     ) -> Tensor:
         """inputs: what the front end takes; returns the head's output."""
-        memory = self.encode(inputs, keep=keep, positions=positions, segments=segments, types=types)
+        memory = self.encode(inputs, keep=keep, positions=positions, segments=segments, types=types, causal=causal)
         return _logits(self, memory.states, memory.keep)
 
 

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from clearformer.folder.description import open_folder
 from clearformer.folder.run_folder import RECIPE
 from clearformer.foundation import settings
 from clearformer.tasks import all_tasks, find_task
+from clearformer.tasks.automatic.fine_tuning import begin_with
 from clearformer.tasks.task import Automatic, Chosen, Examined, Task
 
 
@@ -43,11 +45,18 @@ def examine(files: Sequence[Path], task: str | None = None) -> Examined:
     return recognise(files, task).automatic.examine(files)
 
 
-def choose(files: Sequence[Path], out: Path, task: str | None = None) -> Chosen:
-    """Choose everything, hold a part out, and write the recipe into the run's folder."""
-    chosen = recognise(files, task).automatic.choose(files, out)
+def choose(files: Sequence[Path], out: Path, task: str | None = None, *, start: str | Path | None = None) -> Chosen:
+    """Choose everything, hold a part out, and write the recipe into the run's folder. start: a model to begin with."""
+    chosen = choose_for(recognise(files, task), files, out, start=start)
     write_recipe(chosen.recipe, out)
     return chosen
+
+
+def choose_for(found: Recognised, files: Sequence[Path], out: Path, *, start: str | Path | None = None) -> Chosen:
+    """The choices for data that was recognised, from scratch or from a model folder."""
+    begun = None if start is None else open_folder(start)  # one that is not there is refused before anything is made
+    chosen = found.automatic.choose(files, out)
+    return chosen if begun is None else begin_with(chosen, begun)
 
 
 def write_recipe(values: dict[str, Any], out: Path) -> None:

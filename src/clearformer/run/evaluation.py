@@ -1,17 +1,25 @@
-"""The scores that belong to a model's task, on a test set."""
+"""The scores that belong to a model's task, and what it gets wrong, on a test set."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+from clearformer.evaluation.report import ErrorReport
 from clearformer.folder.description import ModelFolder, open_folder
 from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.inference.engines import as_stored
 from clearformer.run.recipe import trainable
 from clearformer.tasks import name_task
-from clearformer.tasks.task import Judging, Scores
+from clearformer.tasks.task import Judging, Scores, Training
 from clearformer.training.distributed import Ranks
+
+
+class _Judged(NamedTuple):
+    training: Training[Any, Any, Any, Any]
+    predictor: Any
+    held: Any
+    judging: Judging
 
 
 def evaluate(
@@ -27,6 +35,33 @@ def evaluate(
 
     options, scoring: how it is used and compared, by default as its task does. predictor: an open model to ask instead.
     """
+    one = _open(model, files, options, scoring, predictor, on_progress)
+    return one.training.score(one.predictor, one.held, one.judging)
+
+
+def report(
+    model: str | Path | ModelFolder,
+    files: Sequence[Path],
+    *,
+    options: Any = None,
+    scoring: dict[str, Any] | None = None,
+    on_progress: OnProgress = unwatched,
+) -> ErrorReport:
+    """The same with what the model gets wrong; a task that cannot say that has its scores alone."""
+    one = _open(model, files, options, scoring, None, on_progress)
+    if one.training.report is None:
+        return ErrorReport(scores=one.training.score(one.predictor, one.held, one.judging))
+    return one.training.report(one.predictor, one.held, one.judging)
+
+
+def _open(
+    model: str | Path | ModelFolder,
+    files: Sequence[Path],
+    options: Any,
+    scoring: dict[str, Any] | None,
+    predictor: Any,
+    on_progress: OnProgress,
+) -> _Judged:
     folder = open_folder(model)
     task, training = trainable(name_task(folder.description.task, folder.description.model))
     judging = Judging(
@@ -37,4 +72,4 @@ def evaluate(
         on_progress=on_progress,
     )
     held = training.held_out(list(files), folder)
-    return training.score(predictor or task.use(as_stored(folder)), held, judging)
+    return _Judged(training, predictor or task.use(as_stored(folder)), held, judging)

@@ -41,7 +41,7 @@ def loop_parts(task: Task, recipe: Recipe, made: Bundle, prepared: Prepared[Any]
 
     return LoopParts(
         batch_at=batch_at,
-        loss=partial(_loss, training.loss, recipe.objective),
+        loss=partial(_loss, training.loss, prepared.objective(recipe.objective)),
         validate=Validation(task, recipe, made, prepared, ranks),
         better=training.better,
         split=lambda batch, count: batch.split(count),

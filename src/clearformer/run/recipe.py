@@ -59,12 +59,24 @@ def parse_recipe(values: Mapping[str, Any], where: str, *, base: Path = Path()) 
         task, _ = trainable(values["task"])
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None
-    recipe = settings.parse(_recipe_type(task.name), values, where)
+    recipe = settings.parse(_recipe_type(task.name), {**values, "task": task.name}, where)
     try:
         model_config(recipe.model, {}, base=find_start(recipe.model, base))
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None
     return recipe
+
+
+def begun_with(recipe: Recipe, start: str | Path) -> Recipe:
+    """The same recipe from a model folder: its sizes are the model's, and of [model] only dropout and head stay."""
+    kept = {name: value for name, value in recipe.model.items() if name in ("dropout", "head")}
+    model = {"from": str(find_model(start).resolve()), **kept}
+    longest = model_config(model, {}).max_len  # what does not fit is said now
+    data = recipe.data
+    if getattr(data, "max_length", 0) > longest:
+        log.info("data.max_length is %d, because the model to begin with reads no more", longest)
+        data = replace(data, max_length=longest)
+    return replace(recipe, model=model, data=data)
 
 
 def turned_round(recipe: Recipe) -> Recipe:

@@ -1,7 +1,8 @@
 """From a recipe to a trained model folder, for any task.
 
 The folder of a run: `recipe.toml` as resolved, what the task prepared, `checkpoints/`, `metrics.jsonl`, and at the end
-`model/`. Started again with `resume`, it continues where it was and ends with the same bits.
+`model/` and, where a task can say what its model gets wrong, `report.json`. Started again with `resume`, it continues
+where it was and ends with the same bits.
 """
 
 import logging
@@ -12,18 +13,19 @@ from pathlib import Path
 
 import torch
 
+from clearformer.evaluation.report import ErrorReport
 from clearformer.folder import bundle
 from clearformer.folder.description import open_folder
 from clearformer.folder.run_folder import CHECKPOINTS, DESCRIPTION, MODEL, alone_in
 from clearformer.foundation.machine import keep_freed_memory
 from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.run.beginning import begin
+from clearformer.run.ending import end
 from clearformer.run.loop_parts import loop_parts
 from clearformer.run.plan import foresee, make_loop
 from clearformer.run.recipe import Recipe, keep_recipe, trainable, with_start
 from clearformer.tasks.task import Workspace
 from clearformer.training.distributed import Ranks
-from clearformer.training.finish import finish
 from clearformer.training.loop import StepReport
 from clearformer.training.signals import Stop
 
@@ -37,6 +39,7 @@ class Watchers:
     prepare: OnProgress = unwatched
     plan: Callable[[int, str], None] = lambda steps, unit: None  # how many steps, of what, before the first one
     train: Callable[[StepReport], None] = lambda report: None
+    report: Callable[[ErrorReport], None] = lambda report: None  # what it gets wrong, where the task can say that
 
 
 class Interrupted(Exception):  # noqa: N818 - it is not an error
@@ -111,7 +114,8 @@ def _train(recipe: Recipe, workspace: Workspace, ranks: Ranks, minutes: float | 
             f"stopped at step {progress.step:,} and saved; resume with: clearformer train --resume --out {out}"
         )
     if ranks.first:
-        finish(loop)
-        bundle.save(made, out / MODEL)
+        report = end(loop, task, recipe, made, prepared)
+        if report is not None:
+            watchers.report(report)
     ranks.wait()
     return out / MODEL

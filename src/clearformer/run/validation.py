@@ -26,7 +26,8 @@ class Validation:
     def __init__(self, task: Task, recipe: Recipe, made: Bundle, prepared: Prepared[Any], ranks: Ranks) -> None:
         assert task.training is not None
         self.training: Training[Any, Any, Any, Any] = task.training
-        self.recipe, self.prepared, self.ranks = recipe, prepared, ranks
+        self.prepared, self.ranks = prepared, ranks
+        self.objective = prepared.objective(recipe.objective)
         self.plain = merged(made.model)  # what is used looks at weights, which adapters are not yet part of
         self.predictor = task.use(replace(made, model=self.plain))
         self.collate: Callable[..., Any] = self.training.collate(recipe.data, made.preprocessing)
@@ -51,7 +52,7 @@ class Validation:
         total, count, likely = 0.0, 0, False
         for rows in self.ranks.share_out(batches):
             batch = self.collate([dev[row] for row in rows], ())
-            found: Loss = self.training.loss(model, batch.to(device), self.recipe.objective)
+            found: Loss = self.training.loss(model, batch.to(device), self.objective)
             likely = "nll" in found.metrics
             total, count = total + float(found.metrics.get("nll", found.total)), count + found.count
         summed, counted, plain = self.ranks.sum(total, float(count), float(likely))

@@ -21,6 +21,7 @@ from clearformer.studio import requests as asked
 from clearformer.studio.anatomy import anatomy, describe
 from clearformer.studio.attention_layers import AttentionLayer, attention_layers
 from clearformer.studio.cell import cell
+from clearformer.studio.explained_words import WordExplainer, why_fields
 from clearformer.studio.head_patterns import pattern
 from clearformer.studio.packing import pack, pack_shades
 from clearformer.studio.runs import Runs
@@ -51,6 +52,8 @@ def studio_app(shown_model: ShownModel, runs: Runs) -> FastAPI:
     app.post("/api/head")(handlers.head)
     app.post("/api/cell")(handlers.cell)
     app.post("/api/tree")(handlers.tree)
+    app.get("/api/why")(handlers.why_form)
+    app.post("/api/why")(handlers.why)
     app.get("/api/positions")(handlers.positions)
     app.get("/api/runs")(handlers.list_runs)
     app.get("/api/runs/{run}")(handlers.run)
@@ -66,6 +69,7 @@ class Handlers:
         self._turns = Turns()
         self.traces = TraceCache(shown_model, self._turns)
         self.writer = Writer(shown_model, self.traces, self._turns)
+        self.explainer = WordExplainer(shown_model, self._turns)
         self.layers = {layer.name: layer for layer in attention_layers(shown_model.model)}
         self._checkpoint: tuple[tuple[int, int], Handlers] | None = None
 
@@ -146,6 +150,14 @@ class Handlers:
     def tree(self, request: asked.TreeRequest) -> dict[str, Any]:
         """The whole beam search."""
         return self.writer.tree(request.text, self.writer.settings(request.settings.chosen()), request.prefix)
+
+    def why_form(self) -> dict[str, Any]:
+        """The settings of an explanation."""
+        return {"fields": why_fields()}
+
+    def why(self, request: asked.WhyRequest) -> dict[str, Any]:
+        """What a classifier or an answerer says of a text, and how much each word counted for it."""
+        return self.explainer.why(request.text, request.question, request.settings.chosen())
 
     def look(self, given: asked.Input) -> Look:
         """What to run for an input; without a target, the model writes its own."""

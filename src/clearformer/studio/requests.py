@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
 from clearformer.foundation.forms import FormField
+from clearformer.studio.explained_words import why_fields
 from clearformer.studio.writing_settings import WritingSettings, fields_of
 
 
@@ -58,9 +59,12 @@ def _schema(told: FormField) -> Any:
 
 if TYPE_CHECKING:
     SearchSettings = _Settings
+    WhySettings = _Settings
 else:  # made of the same declaration that the form on the pages is built from
     _FIELDS = {told["name"]: (_schema(told), told["default"]) for told in fields_of(WritingSettings())}
     SearchSettings = create_model("SearchSettings", __base__=_Settings, **_FIELDS)
+    _WHY = {told["name"]: (_schema(told), told["default"]) for told in why_fields()}
+    WhySettings = create_model("WhySettings", __base__=_Settings, **_WHY)
 
 
 class TranslateRequest(_Request):
@@ -77,6 +81,14 @@ class TreeRequest(_Request):
     text: Text
     settings: SearchSettings = SearchSettings()
     prefix: Annotated[list[Id], Field(max_length=512)] = []
+
+
+class WhyRequest(_Request):
+    """question: for a model that answers one about the text."""
+
+    text: Text
+    question: Text = ""
+    settings: WhySettings = WhySettings()
 
 
 class ValuesRequest(_Request):

@@ -73,7 +73,7 @@ class ShownModel:
 
     def read(self, text: str) -> tuple[int, ...]:
         """The ids that the model gets for a text, with the markers that it was trained with."""
-        self._check_text(text)
+        self.check_text(text)
         if self.source_tokenizer is None:
             return self._numbers(text)
         ids = self._encode(self.source_tokenizer, text)
@@ -97,7 +97,8 @@ class ShownModel:
         starts = "bos" in special and special["bos"] != special.get("eos")  # GPT-2 has one piece for both, and no start
         return [special["bos"], *ids] if starts and ids[:1] != [special["bos"]] else ids
 
-    def _check_text(self, text: str) -> None:
+    def check_text(self, text: str) -> None:
+        """Refuse a text that cannot be shown."""
         if not self.reads_tokens:
             raise Refused("notext", "this model does not read text, so there is nothing to show of a sentence yet")
         if len(text) > MAX_CHARACTERS:

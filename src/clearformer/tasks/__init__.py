@@ -24,6 +24,8 @@ TASKS: dict[str, str] = {  # the name in config.json and recipes -> the file
     "network": "network",
 }
 
+ALSO_CALLED = {"masked-words": "masked-language-model"}  # short names that people may write
+
 # Which task a network is for where its folder does not say: (shape, head, front end); None stands for any.
 _BY_NETWORK: tuple[tuple[tuple[str | None, str | None, str | None], str], ...] = (
     ((None, "class", "patches"), "picture-classification"),
@@ -42,6 +44,7 @@ _BY_NETWORK: tuple[tuple[tuple[str | None, str | None, str | None], str], ...] =
 
 def find_task(name: str) -> "Task":
     """The record of that name."""
+    name = ALSO_CALLED.get(name, name)
     if name not in TASKS:
         near = difflib.get_close_matches(name, TASKS, n=1)
         hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(TASKS)}"

@@ -24,8 +24,9 @@ from clearformer.data.token_pairs import TokenIds
 from clearformer.evaluation.exact_match import score_answers
 from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Preprocessing
+from clearformer.inference.answer_finder import Answerer
 from clearformer.inference.answer_windows import cut_windows
-from clearformer.inference.text_readers import Answerer
+from clearformer.tasks.answer_report import HeldQuestions, report, settle
 from clearformer.tasks.automatic import question_files
 from clearformer.tasks.data_files import DataFiles, file_names, folder_of, several
 from clearformer.tasks.learned_vocabulary import vocabularies
@@ -58,17 +59,6 @@ class SpanObjective:
     """Cross-entropy of the answer's first and last token."""
 
     no_answer: float = 1.0  # how much a window without the answer counts, where one with it counts 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class HeldQuestions:
-    """Questions with the answers that people gave."""
-
-    questions: list[AskedQuestion]
-
-    @property
-    def all_answered(self) -> bool:
-        return all(asked.answers for asked in self.questions)
 
 
 def prepare(data: QuestionData, workspace: Workspace) -> Prepared[Example]:
@@ -104,7 +94,7 @@ def prepare(data: QuestionData, workspace: Workspace) -> Prepared[Example]:
         train=shards,  # type: ignore[arg-type]  # three columns
         lengths=[shards.lengths("tokens")],
         dev=list(encode(tokenizer, dev, data.max_length)),
-        held=HeldQuestions(questions=dev),
+        held=HeldQuestions(questions=dev, places=[f"question {asked.id}" for asked in dev]),
         preprocessing=Preprocessing(tokenizer=tokenizer),
     )
 
@@ -190,7 +180,8 @@ def score(answerer: Answerer, held: HeldQuestions, judging: Judging) -> Scores:
 
 def held_out(files: Sequence[Path], folder: ModelFolder) -> HeldQuestions:
     """A test set: files in the layout of SQuAD."""
-    return HeldQuestions(questions=[asked for path in files for asked in read_questions(path)])
+    read = [(asked, f"{path}, question {asked.id}") for path in files for asked in read_questions(path)]
+    return HeldQuestions(questions=[asked for asked, _ in read], places=[place for _, place in read])
 
 
 def facts(recipe: Any) -> dict[str, Any]:
@@ -219,6 +210,8 @@ TASK = Task(
         test_files=lambda data: (data.test,),
         best="f1",
         facts=facts,
+        settle=settle,
+        report=report,
     ),
     automatic=question_files.AUTOMATIC,
 )

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from torch import nn
 
 from clearformer.data.collate import Batch
+from clearformer.evaluation.report import ErrorReport
 from clearformer.folder.bundle import Bundle
 from clearformer.folder.description import ModelFolder
-from clearformer.folder.preprocessing import Preprocessing
+from clearformer.folder.preprocessing import Outcome, Preprocessing
 from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.tasks.data_files import DataFiles, check_files
 from clearformer.tasks.verbs import Verb
@@ -62,7 +63,8 @@ class Prepared(Generic[E]):
     """Data, ready for training.
 
     lengths: of each training example on each side, as it will stand in a batch. dev: examples for the development loss.
-    held: what `score` looks at, in whatever form the task wants.
+    held: what `score` looks at, in whatever form the task wants. objective: [objective] with what only
+    the data knows of it, such as how frequent each class is.
     """
 
     train: Examples[E]
@@ -70,6 +72,15 @@ class Prepared(Generic[E]):
     dev: Sequence[E]
     held: Any
     preprocessing: Preprocessing
+    objective: Callable[[Any], Any] = lambda given: given
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settled:
+    """What the development set decides of a finished model, and a line about it for people."""
+
+    outcome: Outcome
+    said: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,15 +144,19 @@ class Training(Generic[D, O, E, B]):
     score: Callable[[Any, Any, Judging], Scores]  # predictor, held -> scores; validation and `evaluate` alike
     held_out: Callable[[Sequence[Path], ModelFolder], Any]  # files of a test set -> `held`, for `evaluate`
     test_files: Callable[[D], Sequence[str]]  # the recipe's own test set
-    best: str  # the score that decides, with a minus where less is better
+    best: str | tuple[str, ...]  # the score that decides, the first that there is; with a minus where less is better
     facts: Callable[[Any], Mapping[str, Any]]  # recipe -> what the folder's provenance says of the data and the use
     lessons: Callable[[D, Teachers, LessonPlan], D] | None = None  # distillation: the data with what teachers write
     reverse: Callable[[D], D] | None = None  # the data in the other direction, where there is one
+    settle: Callable[[Any, Any, Judging], Settled] | None = None  # finished predictor, held -> how it is used
+    report: Callable[[Any, Any, Judging], ErrorReport] | None = None  # predictor, held -> what it gets wrong
 
     def better(self, scores: Scores) -> float:
         """A validation as one number, larger is better; among equals, the lower loss."""
-        sign = -1.0 if self.best.startswith("-") else 1.0
-        return sign * float(scores[self.best.removeprefix("-")]) - 1e-5 * float(scores["loss"])
+        names = (self.best,) if isinstance(self.best, str) else self.best
+        best = next((name for name in names if name.removeprefix("-") in scores), names[0])
+        sign = -1.0 if best.startswith("-") else 1.0
+        return sign * float(scores[best.removeprefix("-")]) - 1e-5 * float(scores["loss"])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,39 +1,40 @@
-"""Classes of texts, or of pairs of texts: an encoder with a class head, judged by accuracy."""
+"""Classes of texts, or of pairs of texts: an encoder with a class head. Also several labels, or a number."""
 
 import logging
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
 
 from clearformer.data.class_split import hold_out_by_class
 from clearformer.data.collate import LabelledBatch, collate_labelled
 from clearformer.data.file_facts import scan
+from clearformer.data.readers.label_cells import LabelKind
 from clearformer.data.readers.labelled import LabelledText, find_columns, read_labelled
-from clearformer.data.readers.pictures import label_order
+from clearformer.data.readers.tables import read_rows
 from clearformer.data.shards import Column, ShardWriter, shards_for, token_type_for
 from clearformer.data.token_pairs import TokenIds
-from clearformer.evaluation.accuracy import score_classes
 from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Preprocessing
 from clearformer.inference.text_readers import Classifier
+from clearformer.inference.text_windows import TextOrPair
 from clearformer.tasks.automatic import labelled_tables
 from clearformer.tasks.data_files import DataFiles, file_names, folder_of
+from clearformer.tasks.label_goals import Goals, refuse_unknown
+from clearformer.tasks.label_objectives import LabelObjective, loss
+from clearformer.tasks.label_scores import HeldTexts, report, score, settle
 from clearformer.tasks.learned_vocabulary import vocabularies
-from clearformer.tasks.task import Judging, Prepared, Scores, Seed, Task, Training, Workspace
+from clearformer.tasks.task import Prepared, Seed, Task, Training, Workspace
 from clearformer.tasks.verbs import VERBS
 from clearformer.text.lines import read_lines
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.text.train_tokenizer import TokenizerConfig
-from clearformer.training.loss import Loss
 
 log = logging.getLogger(__name__)
-Example = tuple[TokenIds, Any]
+Example = tuple[TokenIds, Any]  # ids; the numbers of the labels, or the number itself
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,26 +48,13 @@ class LabelledData(DataFiles):
     label: str | None = None  # the name of the label's column
     names: str = file_names()  # a list of class names, one on each line, where the labels are their numbers from 0
     second: str | None = None  # the name of a second text's column, where the class belongs to a pair
+    kind: LabelKind = "one"  # what a label is: one class, several (`a|b`, `a;b` or a JSON list), or a number
+    labels: tuple[str, ...] = ()  # several: the names of columns of 0 and 1, one per label, in place of `label`
+    origin: str | None = None  # the name of a column that says where a row came from, for reports
     hold_out: float = 0.1  # share of each class, where there is no dev
     vocabulary: TokenizerConfig = field(default_factory=lambda: TokenizerConfig(kind="wordpiece"))
     max_length: int = 256  # tokens; of a longer text the beginning is read, and how many are is said
     word_dropout: float = 0.0  # chance that a token is hidden in training
-
-
-@dataclass(frozen=True, kw_only=True)
-class LabelObjective:
-    """Cross-entropy of the class."""
-
-    smoothing: float = 0.0  # label smoothing: the share of the probability that is spread over all classes
-    balance: float = 0.0  # 0 counts every example alike, 1 every class alike, so that rare classes count more
-
-
-@dataclass(frozen=True, kw_only=True)
-class HeldTexts:
-    """Texts, or pairs of texts, with their classes."""
-
-    texts: list[str | tuple[str, str]]
-    labels: list[str]
 
 
 def prepare(data: LabelledData, workspace: Workspace) -> Prepared[Example]:
@@ -76,35 +64,33 @@ def prepare(data: LabelledData, workspace: Workspace) -> Prepared[Example]:
     train = _read(folder / data.train, data, names)
     dev = _read(folder / data.dev, data, names) if data.dev else []
     if not dev:
-        held = hold_out_by_class([_key(row) for row in train], [row.label for row in train], share=data.hold_out)
+        classes = ["" if data.kind == "number" else row.label for row in train]
+        held = hold_out_by_class([_key(row) for row in train], classes, share=data.hold_out)
         dev = [row for row, out in zip(train, held, strict=True) if out]
         train = [row for row, out in zip(train, held, strict=True) if not out]
-    labels = label_order([row.label for row in train]) if names is None else tuple(names)
-    if unknown := sorted({row.label for row in dev} - set(labels)):
-        raise ValueError(f"{folder / data.dev}: the label {unknown[0]!r} does not occur in training")
-    log.info(
-        "%s", ", ".join(f"{label}: {count:,}" for label, count in Counter(row.label for row in train).most_common())
-    )
+    goals = Goals.of(train, data.kind, names)
+    refuse_unknown(dev, goals.labels, data.kind, "does not occur in training")
+    log.info("%s", goals.said())
     start = None if workspace.start is None else workspace.start.preprocessing
     texts = [text for row in train for text in (row.text, row.second) if text is not None]
     [tokenizer] = vocabularies(data.vocabulary, {"joint": texts}, workspace, () if start is None else start.sides[:1])
-    names = (data.train, data.dev) if data.dev else (data.train,)
+    files = [name for name in (data.train, data.dev) if name]
     made_from = {
-        "files": [vars(scan(folder / name)) for name in names],
+        "files": [vars(scan(folder / name)) for name in files],
         "tokenizer": tokenizer.fingerprint(),
         "hold_out": data.hold_out,
         "max_length": data.max_length,
-        "labels": list(labels),
+        "labels": list(goals.labels),
+        **({} if data.kind == "one" else {"kind": data.kind}),
     }
-    columns = {"tokens": token_type_for(tokenizer.vocab_size), "label": "<u4"}
+    columns = {
+        "tokens": token_type_for(tokenizer.vocab_size), "label": "<f4" if data.kind == "number" else "<u4"
+    }  # fmt: skip
 
     def fill(writer: ShardWriter) -> dict[str, Any]:
         rows = encode(tokenizer, [_given(row) for row in train], data.max_length)
-        values = np.fromiter((number for row in rows for number in row), dtype=np.int64)
-        numbers = np.array([labels.index(row.label) for row in train])
-        writer.add(
-            tokens=Column(values, np.array([len(row) for row in rows])), label=Column(numbers, np.ones(len(rows), int))
-        )
+        numbers = [goals.numbers(row) for row in train]
+        writer.add(tokens=_column(rows, np.int64), label=_column(numbers, np.float64))
         return {"kept": len(rows)}
 
     made = workspace.folder / "shards"
@@ -113,15 +99,27 @@ def prepare(data: LabelledData, workspace: Workspace) -> Prepared[Example]:
     return Prepared(
         train=shards,  # type: ignore[arg-type]  # two columns
         lengths=[shards.lengths("tokens")],
-        dev=[(np.array(ids), np.array([labels.index(row.label)])) for ids, row in zip(read, dev, strict=True)],
-        held=HeldTexts(texts=[_given(row) for row in dev], labels=[row.label for row in dev]),
-        preprocessing=Preprocessing(tokenizer=tokenizer, labels=labels),
+        dev=[(np.array(ids), np.array(goals.numbers(row))) for ids, row in zip(read, dev, strict=True)],
+        held=_held(dev),
+        preprocessing=Preprocessing(tokenizer=tokenizer, labels=goals.labels, outcome=goals.outcome),
+        objective=goals.counted,
     )
 
 
+def _column(rows: Sequence[Sequence[float]], number: Any) -> Column:
+    values = np.fromiter((value for row in rows for value in row), dtype=number)
+    return Column(values, np.array([len(row) for row in rows]))
+
+
 def _read(path: Path, data: LabelledData, names: Sequence[str] | None) -> list[LabelledText]:
-    columns = find_columns(path, text=data.text, label=data.label, second=data.second)
-    return named(path, list(read_labelled(path, columns)), names)
+    told = {name: getattr(data, name) for name in ("text", "label", "second", "labels", "origin", "kind")}
+    return named(path, list(read_labelled(path, find_columns(path, **told))), names)
+
+
+def _held(rows: Sequence[LabelledText]) -> HeldTexts:
+    return HeldTexts(
+        texts=[_given(row) for row in rows], labels=[row.label for row in rows], places=[row.place for row in rows]
+    )
 
 
 def named(path: Path, rows: list[LabelledText], names: Sequence[str] | None) -> list[LabelledText]:
@@ -140,11 +138,11 @@ def _key(row: LabelledText) -> tuple[str, ...]:
     return tuple(" ".join(text.casefold().split()) for text in (row.text, row.second or ""))
 
 
-def _given(row: LabelledText) -> str | tuple[str, str]:
+def _given(row: LabelledText) -> TextOrPair:
     return row.text if row.second is None else (row.text, row.second)
 
 
-def encode(tokenizer: Tokenizer, texts: Sequence[str | tuple[str, str]], longest: int) -> list[list[int]]:
+def encode(tokenizer: Tokenizer, texts: Sequence[TextOrPair], longest: int) -> list[list[int]]:
     """The ids of each text, with markers; a longer one is read from its beginning, and how many are is said."""
     plain = [text for text in texts if isinstance(text, str)]
     single = iter(tokenizer.ids(plain))
@@ -156,7 +154,7 @@ def encode(tokenizer: Tokenizer, texts: Sequence[str | tuple[str, str]], longest
 
 def sizes(preprocessing: Preprocessing) -> dict[str, Any]:
     """What vocabulary and classes decide of the model."""
-    head = {"kind": "class", "labels": len(preprocessing.labels)}
+    head = {"kind": "class", "labels": max(1, len(preprocessing.labels))}  # a number is one output
     return {"vocab_size": preprocessing.sides[0].vocab_size, "head": head}
 
 
@@ -173,50 +171,55 @@ def collate(data: LabelledData, preprocessing: Preprocessing) -> Callable[[Seque
     def collate_rows(rows: Sequence[Example], seed: Seed) -> LabelledBatch:
         random = np.random.default_rng(seed) if seed and data.word_dropout else None
         texts = [ids if random is None else hide(ids, random) for ids, _ in rows]
-        labels = [int(label[0]) for _, label in rows]
-        return collate_labelled(list(zip(texts, labels, strict=True)), pad=tokenizer.special_ids.get("pad", 0))
+        firsts = [int(label[0]) if len(label) else 0 for _, label in rows]
+        batch = collate_labelled(list(zip(texts, firsts, strict=True)), pad=tokenizer.special_ids.get("pad", 0))
+        if preprocessing.outcome.kind == "one":
+            return batch
+        if preprocessing.outcome.kind == "number":
+            return replace(batch, labels=torch.tensor([float(label[0]) for _, label in rows]))
+        present = torch.zeros(len(rows), len(preprocessing.labels))
+        for row, (_, label) in enumerate(rows):
+            present[row, np.asarray(label, dtype=np.int64)] = 1.0
+        return replace(batch, labels=present)
 
     return collate_rows
 
 
-def loss(model: nn.Module, batch: LabelledBatch, objective: LabelObjective) -> Loss:
-    """Cross-entropy of the class, and how often it was right."""
-    logits = model(batch.ids, keep=batch.keep)
-    log_probs = logits.float().log_softmax(-1)
-    nll = -log_probs.gather(-1, batch.labels[:, None])[:, 0]
-    each = (1 - objective.smoothing) * nll - objective.smoothing * log_probs.mean(dim=-1)
-    if objective.balance:
-        counts = torch.bincount(batch.labels, minlength=logits.size(-1)).clamp(min=1).float()
-        weights = counts[batch.labels] ** -objective.balance
-        each = each * weights / weights.mean()
-    right = (logits.detach().argmax(dim=-1) == batch.labels).sum()
-    return Loss(each.sum(), len(batch.labels), {"nll": nll.detach().sum(), "accuracy": right})
-
-
-def score(classifier: Classifier, held: HeldTexts, judging: Judging) -> Scores:
-    """Accuracy, with an interval if asked thoroughly."""
-    count = len(held.texts) if judging.thorough else judging.scoring.examples
-    mine = judging.ranks.share_out(held.texts[:count])
-    found = judging.ranks.collect([one.label for one in classifier.classify(mine, judging.options)])
-    scores = score_classes(found, held.labels[:count])
-    return scores if judging.thorough else {"accuracy": scores["accuracy"]}
-
-
 def held_out(files: Sequence[Path], folder: ModelFolder) -> HeldTexts:
-    """A test set: a table whose columns are named as in training, or found."""
+    """A test set: a table whose columns are named as in training, or found. A label that the model lacks is refused."""
     told = folder.provenance.get("columns", {})
-    rows = list(read_labelled(files[0], find_columns(files[0], **(told if isinstance(told, dict) else {}))))
-    if folder.provenance.get("numbered"):
-        rows = named(files[0], rows, folder.preprocessing.labels)
-    return HeldTexts(texts=[_given(row) for row in rows], labels=[row.label for row in rows])
+    outcome, labels = folder.preprocessing.outcome, folder.preprocessing.labels
+    names = labels if folder.provenance.get("numbered") else None
+    rows = []
+    for path in files:
+        columns = find_columns(path, **_there(path, told), kind=outcome.kind)
+        log.info("%s: %s", path, columns.shown())
+        rows += named(path, list(read_labelled(path, columns)), names)
+    if labels:
+        refuse_unknown(rows, labels, outcome.kind, "is unknown to the model")
+    return _held(rows)
+
+
+def _there(path: Path, told: Any) -> dict[str, Any]:
+    """The columns of training that a table has as well; a run on somebody's own file gave them names of its own."""
+    first = next(iter(read_rows(path)), None)
+    there = set() if first is None else set(first.fields)
+    names = {"text", "label", "second", "labels", "origin"}
+    if not isinstance(told, dict) or not isinstance(told.get("labels", []), list):
+        return {}
+    return {
+        name: value
+        for name, value in told.items()
+        if name in names and there.issuperset(value if name == "labels" else [value])
+    }
 
 
 def facts(recipe: Any) -> dict[str, Any]:
     """What a folder remembers of its recipe."""
-    named = {name: getattr(recipe.data, name) for name in ("text", "label", "second")}
+    named = {name: getattr(recipe.data, name) for name in ("text", "label", "second", "labels", "origin")}
     return {
         "data": recipe.data.corpus or Path(recipe.data.train).name,
-        "columns": {name: value for name, value in named.items() if value is not None},
+        "columns": {name: value for name, value in named.items() if value},
         "numbered": True if recipe.data.names else None,
         "max_length": recipe.data.max_length,
     }
@@ -237,8 +240,10 @@ TASK = Task(
         score=score,
         held_out=held_out,
         test_files=lambda data: (data.test,),
-        best="accuracy",
+        best=("macro_f1", "accuracy", "spearman"),  # macro F1 where classes are uneven, or several
         facts=facts,
+        settle=settle,
+        report=report,
     ),
     automatic=labelled_tables.AUTOMATIC,
 )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from clearformer.inference.generation_settings import GenerationConfig
-from clearformer.inference.reading_settings import AnswerConfig, ReadingConfig
+from clearformer.inference.reading_settings import AnswerConfig, ReadingConfig, WhyClassConfig, WhyConfig
 from clearformer.inference.translation_settings import DecodingConfig
 
 Input = Literal["text", "prompt", "question", "picture", "sound"]  # what one example is
@@ -20,7 +20,7 @@ class Verb:
     """A use of a model by name.
 
     does: what such a model does, in a few words. example: what to type behind the verb. line: a result as people read
-    it. default: a model that ships, where one does.
+    it. default: a model that ships, where one does. why: how a result is explained, where it can be.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Verb:
     options: type[Any]
     line: Callable[[Any], str]
     default: str | None = None
+    why: type[Any] | None = None
 
 
 def _translation(found: Any) -> str:
@@ -38,7 +39,12 @@ def _translation(found: Any) -> str:
 
 
 def _class(found: Any) -> str:
-    return f"{found.label}\t{found.probability:.4f}"
+    """One class, or all that are probable enough, with a bar between them as in a table; or a number."""
+    if hasattr(found, "number"):
+        return f"{found.number:.4f}"
+    if found.labels is None:
+        return f"{found.label}\t{found.probability:.4f}"
+    return "|".join(found.labels) + "\t" + "|".join(f"{found.scores[label]:.4f}" for label in found.labels)
 
 
 def _tags(found: Any) -> str:
@@ -92,6 +98,7 @@ VERBS: dict[str, Verb] = {
             input="text",
             options=ReadingConfig,
             line=_class,
+            why=WhyClassConfig,
         ),
         Verb(
             name="tag",
@@ -110,6 +117,7 @@ VERBS: dict[str, Verb] = {
             input="question",
             options=AnswerConfig,
             line=_answer,
+            why=WhyConfig,
         ),
         Verb(
             name="embed",

@@ -20,10 +20,11 @@ from clearformer.data.word_pieces import SHAPE_TYPES, markers, unknown, word_pie
 from clearformer.evaluation.entities import score_entities
 from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Preprocessing
-from clearformer.inference.text_readers import Tagger
+from clearformer.inference.word_tagger import Tagger
 from clearformer.tasks.automatic import tagged_files
 from clearformer.tasks.data_files import DataFiles, file_names, folder_of, several
 from clearformer.tasks.learned_vocabulary import vocabularies
+from clearformer.tasks.tag_report import HeldSentences, report
 from clearformer.tasks.task import Judging, Prepared, Scores, Seed, Task, Training, Workspace
 from clearformer.tasks.verbs import VERBS
 from clearformer.text.tokenizer import Tokenizer
@@ -59,14 +60,6 @@ class TagObjective:
     """Cross-entropy of each word's tag."""
 
     smoothing: float = 0.0  # label smoothing: the share of the probability that is spread over all tags
-
-
-@dataclass(frozen=True, kw_only=True)
-class HeldSentences:
-    """Words and their tags."""
-
-    words: list[tuple[str, ...]]
-    tags: list[tuple[str, ...]]
 
 
 def prepare(data: TaggedData, workspace: Workspace) -> Prepared[Example]:
@@ -111,8 +104,14 @@ def prepare(data: TaggedData, workspace: Workspace) -> Prepared[Example]:
         train=shards,
         lengths=[shards.lengths("tokens")],
         dev=[row for one in dev for row in encode(tokenizer, one, labels, data)],
-        held=HeldSentences(words=[one.words for one in dev], tags=[one.tags for one in dev]),
+        held=_held(dev),
         preprocessing=Preprocessing(tokenizer=tokenizer, labels=labels, shapes=data.shapes),
+    )
+
+
+def _held(rows: Sequence[TaggedSentence]) -> HeldSentences:
+    return HeldSentences(
+        words=[one.words for one in rows], tags=[one.tags for one in rows], places=[one.place for one in rows]
     )
 
 
@@ -194,8 +193,7 @@ def score(tagger: Tagger, held: HeldSentences, judging: Judging) -> Scores:
 def held_out(files: Sequence[Path], folder: ModelFolder) -> HeldSentences:
     """A test set: CoNLL files, read as those of training were."""
     illegal: Illegal = "repair" if folder.provenance.get("illegal") == "repair" else "refuse"
-    rows = [one for path in files for one in read_sentences(path, illegal)]
-    return HeldSentences(words=[one.words for one in rows], tags=[one.tags for one in rows])
+    return _held([one for path in files for one in read_sentences(path, illegal)])
 
 
 def facts(recipe: Any) -> dict[str, Any]:
@@ -225,6 +223,7 @@ TASK = Task(
         test_files=lambda data: (data.test,),
         best="f1",
         facts=facts,
+        report=report,
     ),
     automatic=tagged_files.AUTOMATIC,
 )

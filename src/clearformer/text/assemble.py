@@ -5,6 +5,7 @@ tokens that stand around a sentence, and a decoder that undoes all of it.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import tokenizers
 from tokenizers import AddedToken, Regex, decoders, models, normalizers, pre_tokenizers, processors
@@ -83,6 +84,36 @@ def wordpiece_tokenizer(
     _mark_special(engine, BERT)
     return Tokenizer.from_engine(
         engine, kind="wordpiece", special=BERT, normalise=normalise, special_in_text=special_in_text
+    )
+
+
+def word_tokenizer(vocabulary: Sequence[str], *, normalise: Sequence[Normalisation] = ()) -> Tokenizer:
+    """Whole words in the order of their ids, split at spaces alone; <bos> and <eos> stand around each text."""
+    numbered = {word: number for number, word in enumerate(vocabulary)}
+    engine = tokenizers.Tokenizer(models.WordLevel(vocab=numbered, unk_token=SENTENCE.unk))
+    if before := norm.steps(normalise):
+        engine.normalizer = normalizers.Sequence(before)
+    engine.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    _surround(engine, "<bos>", "<eos>")
+    _mark_special(engine, SENTENCE)
+    return Tokenizer.from_engine(engine, kind="word", special=SENTENCE, normalise=normalise)
+
+
+def with_mask(tokenizer: Tokenizer) -> Tokenizer:
+    """The same vocabulary with a token for hidden words, [MASK], as its last one where it had none.
+
+    Kinds that lose spacing anyway find it where a text spells it. For the others text stays text: whoever fills gaps
+    finds them before encoding, because the library would take what follows for the beginning of a text.
+    """
+    engine = tokenizers.Tokenizer.from_str(tokenizer.definition)
+    special = replace(tokenizer.special, mask=tokenizer.special.mask or BERT.mask)
+    _mark_special(engine, SpecialTokens(mask=special.mask))
+    return Tokenizer.from_engine(
+        engine,
+        kind=tokenizer.kind,
+        special=special,
+        normalise=tokenizer.normalise,
+        special_in_text=tokenizer.special_in_text or tokenizer.kind in ("wordpiece", "word"),
     )
 
 

@@ -12,6 +12,7 @@ import logging
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
@@ -49,6 +50,11 @@ def read_lines(path: Path | str, notice: Notice | None = None) -> Iterator[str]:
         tell(Kind.DAMAGED_GZIP, ends.lines + 1, str(error).rstrip("."), "", 1)
     except OSError as error:
         tell(Kind.UNREADABLE, None, error.strerror or str(error), "", 1)
+
+
+def peek_lines(path: Path, count: int) -> list[str]:
+    """The first lines of a file, for a look at what it is: whoever reads it later reports what is wrong."""
+    return list(islice(read_lines(path, lambda kind, line, detail, text, lines: None), count))
 
 
 def read_stream(file: IO[bytes], name: str) -> Iterator[str]:

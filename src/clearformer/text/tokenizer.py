@@ -6,7 +6,8 @@ The promise, property-tested: for kinds bpe, unigram, character and byte, and fo
 
 and `normalise` is empty unless somebody asked for it, so the text comes back exactly: spaces, tabs, line ends, emoji,
 scripts never seen in training. Text that happens to spell a special token ("<eos>") stays text. WordPiece does not
-promise this: like BERT it loses spacing, and a word with an unknown character becomes [UNK].
+promise this: like BERT it loses spacing, and a word with an unknown character becomes [UNK]. Nor does a vocabulary of
+whole words, for text that was split beforehand: spaces separate its words, and one that it does not have is <unk>.
 """
 
 import json
@@ -22,7 +23,7 @@ from clearformer.text import fingerprint as prints
 from clearformer.text.normalise import Normalisation, check_choices
 from clearformer.text.special import ROLES, Role, SpecialTokens
 
-Kind = Literal["bpe", "wordpiece", "unigram", "character", "byte"]
+Kind = Literal["bpe", "wordpiece", "unigram", "word", "character", "byte"]
 
 # One text of a million characters takes seconds; ten million take the better part of a minute and gigabytes.
 # No real line is that long: it is a file without line ends, and an error helps more than the result would.
@@ -208,6 +209,11 @@ class Tokenizer:
         return self.special_id("unk")
 
     # --- identity, on disk -------------------------------------------------------------------------------------------
+
+    @property
+    def definition(self) -> str:
+        """The text of its tokenizer.json."""
+        return self._definition
 
     def fingerprint(self) -> str:
         """SHA-256 of everything that decides which ids a text gets."""

@@ -16,7 +16,15 @@ import tokenizers
 from tokenizers import Regex, models, normalizers, pre_tokenizers, trainers
 
 from clearformer.text import normalise as norm
-from clearformer.text.assemble import CONTINUES, WORDS, bpe_model, fallback_tokenizer, wordpiece_tokenizer, words
+from clearformer.text.assemble import (
+    CONTINUES,
+    WORDS,
+    bpe_model,
+    fallback_tokenizer,
+    word_tokenizer,
+    wordpiece_tokenizer,
+    words,
+)
 from clearformer.text.normalise import Normalisation
 from clearformer.text.special import BERT, SENTENCE
 from clearformer.text.tokenizer import Kind, Tokenizer
@@ -33,7 +41,7 @@ class TokenizerConfig:
     prefix_space: put one space before the text and remove it when decoding; bpe and unigram only.
     """
 
-    kind: Kind = "bpe"  # merged pairs, BERT's pieces, a unigram model, single characters, or bytes
+    kind: Kind = "bpe"  # merged pairs, BERT's pieces, a unigram model, whole words, single characters, or bytes
     vocab_size: int = 8000  # the most pieces, special tokens included
     normalise: tuple[Normalisation, ...] = ()  # what is forgotten before pieces are cut; nothing by default
     prefix_space: bool = True  # a word has the same pieces at the start as inside; false for unspaced scripts
@@ -142,6 +150,22 @@ def _train_wordpiece(config: TokenizerConfig, texts: Iterable[str]) -> Tokenizer
     )
 
 
+def _train_word(config: TokenizerConfig, texts: Iterable[str]) -> Tokenizer:
+    """Whole words between spaces, the frequent ones first: for text that was split before."""
+    base = SENTENCE.spellings()
+    learner = tokenizers.Tokenizer(models.WordLevel(unk_token=SENTENCE.unk))
+    learner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    trainer = trainers.WordLevelTrainer(
+        vocab_size=config.vocab_size, min_frequency=config.min_frequency, special_tokens=[], show_progress=False
+    )
+    learner.train_from_iterator(_normalised(config, texts), trainer)
+    learnt: dict[str, int] = _model_of(learner)["vocab"]
+    known = [word for word in sorted(learnt, key=learnt.__getitem__) if word not in base]  # the text may spell <unk>
+    if not known:
+        raise ValueError(f"there is no text to learn a {config.kind} vocabulary from; check the files")
+    return word_tokenizer([*base, *known][: config.vocab_size], normalise=config.normalise)
+
+
 def _train_character(config: TokenizerConfig, texts: Iterable[str]) -> Tokenizer:
     """One piece per character: a BPE vocabulary without merges; rare characters in bytes."""
     base = [*SENTENCE.spellings(), *FALLBACK_BYTES]
@@ -160,6 +184,7 @@ _TRAINERS: dict[Kind, Callable[[TokenizerConfig, Iterable[str]], Tokenizer]] = {
     "bpe": _train_bpe,
     "wordpiece": _train_wordpiece,
     "unigram": _train_unigram,
+    "word": _train_word,
     "character": _train_character,
     "byte": _train_byte,
 }
@@ -171,6 +196,7 @@ _BASE_SIZES: dict[Kind, int] = {
     "character": _WITH_FALLBACK,
     "byte": len(SENTENCE.spellings()) + len(ALL_BYTES),
     "wordpiece": 100,
+    "word": len(SENTENCE.spellings()) + 1,
 }
 
 

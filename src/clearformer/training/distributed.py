@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from itertools import zip_longest
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import torch
 import torch.distributed as dist
@@ -32,6 +32,13 @@ class Ranks:
         self.count = int(os.environ.get("WORLD_SIZE", "1"))
         if self.count > 1 and not dist.is_initialized():
             self._join()
+
+    @classmethod
+    def alone(cls) -> Self:
+        """One process by itself, whoever else there is: for what the first rank does while the others wait."""
+        made = cls.__new__(cls)
+        made.rank, made.count = 0, 1
+        return made
 
     def _join(self) -> None:
         """Meet the other ranks. Numbers go through gloo, gradients on a graphics card through nccl.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clearformer.data.readers.conll import ConllError, read_conll
+from clearformer.data.readers.conll import ConllError, looks_like_conll, read_conll
 from clearformer.text.lines import TextFileError
 
 TEXT = "Ada\tB-PER\nLovelace\tI-PER\nsmiled\tO\n\nRome\tB-LOC\n"
@@ -96,3 +96,16 @@ def test_real_files_have_what_their_descriptions_say(name, sentences, words, ent
     assert sum(len(row.words) for row in rows) == words
     assert sum(tag.startswith("B-") for row in rows for tag in row.tags) == entities
     assert sum(len(row.repaired) for row in rows) == repaired
+
+
+def test_a_file_is_known_by_its_lines_and_prose_is_not_taken_for_tags(tmp_path):
+    tagged = "Ada\tNNP\tB-PER\t3\nmet\tVB\tO\t3\n\n" * 6
+    (tmp_path / "a.txt").write_text(tagged)
+    assert looks_like_conll(tmp_path / "a.txt")
+    assert [one.tags for one in read_conll(tmp_path / "a.txt")] == [("B-PER", "O")] * 6
+    for number, prose in enumerate(
+        ("a sonata in B-flat\n", "in B-flat\n" * 3, "one two\n" * 40, "a O\nb O\n" * 20, "")
+    ):
+        (tmp_path / f"{number}.txt").write_text(prose)
+        assert not looks_like_conll(tmp_path / f"{number}.txt")
+    assert not looks_like_conll(tmp_path)

@@ -1,6 +1,7 @@
 """BERT beside its published implementation, with every head."""
 
 import pytest
+import torch
 import transformers as hf
 
 from clearformer.inference.text_readers import Embedder
@@ -33,3 +34,18 @@ def test_sentences_that_mean_the_same_are_near(tmp_path):
     ]
     first, second = (Embedder(made).embed(side) for side in zip(*pairs, strict=True))
     assert (first @ second.mT).argmax(-1).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.network
+@pytest.mark.slow
+def test_vectors_are_those_of_the_published_model(tmp_path):
+    """The mean over real tokens, of length one, from the reference implementation: short texts, one at a time."""
+    published = weights("minilm")
+    texts = ["How do I resume a run?", "Two dogs play in the snow.", "雪", "word " * 300]
+    tokenizer, model = hf.AutoTokenizer.from_pretrained(published), hf.BertModel.from_pretrained(published).eval()
+    found = Embedder(import_checkpoint(published, tmp_path / "ours")).embed(texts)
+    for text, ours in zip(texts, found, strict=True):
+        with torch.inference_mode():
+            states = model(**tokenizer(text, return_tensors="pt")).last_hidden_state[0]
+        theirs = torch.nn.functional.normalize(states.mean(dim=0), dim=0)
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-5)

@@ -1,142 +1,109 @@
-"""Texts with labels from tables: CSV, TSV or JSON lines, plain or gzipped, with columns that are named or found.
+"""Texts with labels from tables: which columns hold them, as said, by name, or by what stands in them.
 
-What cannot be read is refused by file and line; nothing is dropped.
+A row has one label, several (in one cell, or in a column of 0 and 1 for each), or a number. What cannot be read is
+refused by file and line; nothing is dropped.
 """
 
-import csv
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from clearformer.text.lines import read_lines
+from clearformer.data.readers.label_cells import LabelKind, join_labels, kind_of, number_in, split_labels
+from clearformer.data.readers.tables import LABEL_NAMES, SECOND_NAMES, TEXT_NAMES, LabelledError, TableRow, read_rows
 
-TEXT_NAMES = ("text", "sentence", "review", "content", "comment", "title", "tweet", "body", "message", "sentence1",
-              "question1", "text_a", "premise", "文本", "内容", "评论", "标题", "句子")  # fmt: skip
-SECOND_NAMES = ("sentence2", "question2", "text_b", "hypothesis", "second")
-LABEL_NAMES = ("label", "labels", "class", "category", "sentiment", "target", "intent", "topic", "stars", "rating",
-               "polarity", "tag", "标签", "类别", "情感", "分类")  # fmt: skip
 LOOKED_AT = 2000  # rows, to find the columns
 MOST_CLASSES = 200
-csv.field_size_limit(16 << 20)  # characters of one field
-
-
-class LabelledError(ValueError):
-    """A table cannot be read; the message names file and line, and says what to do."""
-
-
-class TableRow(NamedTuple):
-    """The fields of a row by column, and the line where it begins."""
-
-    line: int
-    fields: dict[str, str]
+SWITCH = frozenset({"0", "1"})  # what a column of 0 and 1 holds
+ALIKE = 0.3  # of the longer text's length: a column that is shorter is no second text
 
 
 class LabelledText(NamedTuple):
-    """A text with its class; `second` where the class belongs to a pair of texts."""
+    """A text with its class; `second` where the class belongs to a pair of texts.
+
+    label: several are a JSON list in alphabetical order. place: file and line.
+    """
 
     text: str
     second: str | None
     label: str
     line: int
+    place: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelColumns:
-    """Which column is what."""
+    """Which column is what. labels: columns of 0 and 1, one per label, in place of `label`. origin: where a row came
+    from, if the table says so."""
 
     text: str
-    label: str
+    label: str = ""
     second: str | None = None
+    labels: tuple[str, ...] = ()
+    origin: str | None = None
+    kind: LabelKind = "one"
 
-
-def read_rows(path: Path) -> Iterator[TableRow]:
-    """The rows of a table; columns without a heading are called by their number, from 1."""
-    name = path.name.lower().removesuffix(".gz")
-    if name.endswith((".jsonl", ".ndjson", ".json")):
-        return _read_json(path)
-    return _read_delimited(path, "," if name.endswith(".csv") else "\t" if name.endswith(".tsv") else _sniff(path))
-
-
-def _sniff(path: Path) -> str:
-    counts = Counter({mark: min(line.count(mark) for line in islice(read_lines(path), 20)) for mark in "\t;,|"})
-    mark, count = counts.most_common(1)[0]
-    if not count:
-        raise LabelledError(f"{path} has no columns: separate text and label by a tab or a comma, or give JSON lines")
-    return mark
-
-
-def _read_json(path: Path) -> Iterator[TableRow]:
-    for number, line in enumerate(read_lines(path), start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise LabelledError(f"{path}, line {number} is not JSON ({error}): mend or remove it") from None
-        if not isinstance(record, dict):
-            raise LabelledError(f"{path}, line {number} is not a JSON object with columns: mend or remove it")
-        yield TableRow(number, {key: _plain(value) for key, value in record.items()})
-
-
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _read_delimited(path: Path, mark: str) -> Iterator[TableRow]:
-    quoted = mark == ","  # elsewhere a quotation mark is a character like any other
-    lines = (f"{line}\n" for line in read_lines(path))
-    reader = csv.reader(lines, delimiter=mark, strict=True, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE)
-    names: list[str] | None = None
-    start = 1
-    try:
-        for fields in reader:
-            if fields:
-                if names is None:
-                    names, is_data = _headings(fields)
-                    if not is_data:
-                        start = reader.line_num + 1
-                        continue
-                if len(fields) != len(names):
-                    raise LabelledError(
-                        f"{path}, line {start} has {len(fields)} columns where {len(names)} are expected: mend it"
-                    )
-                yield TableRow(start, dict(zip(names, fields, strict=True)))
-            start = reader.line_num + 1
-    except csv.Error as error:
-        raise LabelledError(
-            f"{path}, line {start}: a quotation mark opens and is not closed as it should be ({error}): mend that line"
-        ) from None
-
-
-def _headings(first: Sequence[str]) -> tuple[list[str], bool]:
-    """The names of the columns, and whether the first row is data already."""
-    lowered = [name.strip().lower().lstrip("\ufeff") for name in first]
-    known = {*TEXT_NAMES, *SECOND_NAMES, *LABEL_NAMES, "id", "index", "idx"}
-    plain = all(name and len(name) <= 30 and len(name.split()) <= 3 for name in lowered)
-    if any(name in known for name in lowered) and plain and len(set(lowered)) == len(lowered):
-        return [name.strip().lstrip("\ufeff") for name in first], False
-    return [str(number) for number in range(1, len(first) + 1)], True
+    def shown(self) -> str:
+        """For people."""
+        pair = f" and {self.second}" if self.second else ""
+        if self.labels:
+            return f"text in column {self.text}{pair}, labels in columns {', '.join(self.labels)}"
+        what = {"one": "label", "several": "several labels", "number": "a number"}[self.kind]
+        return f"text in column {self.text}{pair}, {what} in column {self.label}"
 
 
 def find_columns(
-    path: Path, *, text: str | None = None, label: str | None = None, second: str | None = None
+    path: Path,
+    *,
+    text: str | None = None,
+    label: str | None = None,
+    second: str | None = None,
+    labels: Sequence[str] = (),
+    origin: str | None = None,
+    kind: LabelKind | None = None,
 ) -> LabelColumns:
-    """Which columns hold the text and its label: as said, by name, or by what stands in them."""
+    """Which columns hold the text and its label: as said, by name, or by what stands in them.
+
+    labels, origin: as in `LabelColumns`. kind: what a label is; without it, the cells say it.
+    """
     rows = list(islice(read_rows(path), LOOKED_AT))
     if not rows:
         raise LabelledError(f"{path} has no rows: give a table with a text and a label in each")
     names = list(rows[0].fields)
-    for told in (text, label, second):
+    for told in (text, label, second, *labels):
         if told is not None and told not in names:
             raise LabelledError(f"{path} has no column {told!r}; it has {', '.join(names)}")
-    chosen = label or _named(names, LABEL_NAMES, {text, second}) or _label_like(path, rows, names, {text, second})
-    found = text or _named(names, TEXT_NAMES, {chosen, second}) or _longest(rows, [n for n in names if n != chosen])
-    pair = second or _named(names, SECOND_NAMES, {chosen, found})
-    return LabelColumns(text=found, label=chosen, second=pair)
+    if label is None and not labels:
+        label, labels = _find_label(path, rows, names, {text, second, origin})
+    said = {label, *labels, origin}
+    free = [name for name in names if name not in said]
+    found = text or _named(free, TEXT_NAMES, {second}) or _longest(path, rows, [one for one in free if one != second])
+    pair = second or _named(free, SECOND_NAMES, {found})
+    if pair is None and text is None and names[0] == "1":
+        pair = _alike(rows, found, [name for name in free if name != found])
+        found, pair = (found, pair) if pair is None else (min(found, pair), max(found, pair))
+    cells = [row.fields.get(label or "", "") for row in rows]
+    return LabelColumns(
+        text=found,
+        label=label or "",
+        second=pair,
+        labels=tuple(labels),
+        origin=origin if origin in names else None,
+        kind="several" if labels else kind or kind_of(cells),
+    )
+
+
+def find_text(path: Path, text: str | None = None) -> str:
+    """Which column of a table holds the text, where nothing else is asked of it: as said, by name, or the longest."""
+    rows = list(islice(read_rows(path), LOOKED_AT))
+    names = list(rows[0].fields) if rows else []
+    if not names:
+        raise LabelledError(f"{path} has no rows: give a table with a text in each")
+    if text is not None and text not in names:
+        raise LabelledError(f"{path} has no column {text!r}; it has {', '.join(names)}")
+    return text or _named(names, TEXT_NAMES, set()) or _longest(path, rows, names)
 
 
 def _named(names: Sequence[str], known: Sequence[str], taken: set[str | None]) -> str | None:
@@ -144,29 +111,68 @@ def _named(names: Sequence[str], known: Sequence[str], taken: set[str | None]) -
     return next((by_name[word] for word in known if word in by_name), None)
 
 
-def _label_like(path: Path, rows: Sequence[TableRow], names: Sequence[str], taken: set[str | None]) -> str:
-    """The one column with few different short values, each of them several times."""
-    fitting = []
+def _find_label(
+    path: Path, rows: Sequence[TableRow], names: Sequence[str], taken: set[str | None]
+) -> tuple[str | None, tuple[str, ...]]:
+    """The column with a label's name; or the one with few different short values, each of them several times; or
+    several columns of 0 and 1."""
+    if (named := _named(names, LABEL_NAMES, taken)) is not None:
+        return named, ()
+    fitting, switches = [], []
     for name in names:
-        values = Counter(row.fields.get(name, "") for row in rows)
+        values = Counter(row.fields.get(name, "").strip() for row in rows)
         few = 1 < len(values) <= min(MOST_CLASSES, max(2, len(rows) // 5))
         if name not in taken and few and max(map(len, values)) <= 60:
             fitting.append(name)
+            switches += [name] * (set(values) <= SWITCH)
     if len(fitting) == 1:
-        return fitting[0]
+        return fitting[0], ()
+    if len(switches) > 1 and switches == fitting:
+        return None, tuple(switches)
     told = f"{', '.join(fitting)} could all be" if fitting else "none of its columns looks like"
     raise LabelledError(f"{path}: {told} the label; say which with data.label=NAME (it has {', '.join(names)})")
 
 
-def _longest(rows: Sequence[TableRow], names: Sequence[str]) -> str:
+def _longest(path: Path, rows: Sequence[TableRow], names: Sequence[str]) -> str:
+    if not names:
+        raise LabelledError(f"{path} has no column of texts beside its labels; add one")
     return max(names, key=lambda name: sum(len(row.fields.get(name, "")) for row in rows))
 
 
+def _alike(rows: Sequence[TableRow], text: str, names: Sequence[str]) -> str | None:
+    """In a table without headings: the one other column whose texts are about as long and as different."""
+    if len(names) != 1:
+        return None
+    size = {name: sum(len(row.fields.get(name, "")) for row in rows) for name in (text, names[0])}
+    values = {row.fields.get(names[0], "") for row in rows}
+    return names[0] if size[names[0]] > ALIKE * size[text] and 2 * len(values) > len(rows) else None
+
+
 def read_labelled(path: Path, columns: LabelColumns) -> Iterator[LabelledText]:
-    """Every text with its label; an empty one is refused by its line."""
+    """Every text with its label; an empty one is refused by its line, but no label at all may be what is meant."""
+    needed = [columns.text, *((columns.second,) if columns.second else ())]
+    needed += [columns.label] if columns.kind != "several" else []
     for line, fields in read_rows(path):
-        for name in (columns.text, columns.label, *((columns.second,) if columns.second else ())):
+        for name in needed:
             if not fields.get(name, "").strip():
                 raise LabelledError(f"{path}, line {line} has nothing in column {name!r}: fill it in or remove the row")
+        label = _label(path, line, fields, columns)
         second = fields[columns.second] if columns.second else None
-        yield LabelledText(fields[columns.text], second, fields[columns.label].strip(), line)
+        place = (fields.get(columns.origin, "") if columns.origin else "") or f"{path}:{line}"
+        yield LabelledText(fields[columns.text], second, label, line, place)
+
+
+def _label(path: Path, line: int, fields: dict[str, str], columns: LabelColumns) -> str:
+    for name in columns.labels:
+        if fields.get(name, "").strip() not in SWITCH:
+            raise LabelledError(
+                f"{path}, line {line} has {fields.get(name, '')[:40]!r} in column {name!r}: write 0 or 1"
+            )
+    if columns.labels:
+        return join_labels([name for name in columns.labels if fields[name].strip() == "1"])
+    cell = fields.get(columns.label, "").strip()
+    if columns.kind == "several":
+        return join_labels(split_labels(cell))
+    if columns.kind == "number" and number_in(cell) is None:
+        raise LabelledError(f"{path}, line {line} has {cell[:40]!r} in column {columns.label!r}: write a number")
+    return cell

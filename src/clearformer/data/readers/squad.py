@@ -51,7 +51,8 @@ def read_questions(path: Path, notice: Notice | None = None) -> Iterator[AskedQu
 
     tell = notice or refuse
     content = read_json(path)
-    for article in _list(content, "data", str(path)):
+    found = _articles(content)
+    for article in _list(content, "data", str(path)) if found is None else found:
         for number, paragraph in enumerate(_list(article, "paragraphs", str(path)), start=1):
             named = f"{path}, paragraph {number} of {_title(article)}"
             context = _text(paragraph, "context", named)
@@ -80,9 +81,17 @@ def looks_like_questions(path: Path) -> bool:
     """Whether a file is JSON with articles, paragraphs and questions, whatever may be wrong inside."""
     if not path.is_file() or not path.name.lower().removesuffix(".gz").endswith(".json"):
         return False
-    content = read_json(path)
-    articles = content.get("data") if isinstance(content, dict) else None
-    return isinstance(articles, list) and any(isinstance(one, dict) and "paragraphs" in one for one in articles)
+    return _articles(read_json(path)) is not None
+
+
+def _articles(content: Any) -> list[Any] | None:
+    """The list of articles, whatever key it stands under; a list of paragraphs alone is one article."""
+    for some in (content, *(content.values() if isinstance(content, dict) else ())):
+        if isinstance(some, list) and any(isinstance(one, dict) and "paragraphs" in one for one in some):
+            return some
+        if isinstance(some, list) and any(isinstance(one, dict) and {"context", "qas"} <= one.keys() for one in some):
+            return [{"paragraphs": some}]
+    return None
 
 
 def _question(entry: Any, context: str, place: str, tell: Notice) -> AskedQuestion | None:
@@ -144,6 +153,8 @@ def _text(entry: Any, key: str, place: str) -> str:
     value = _value(entry, key, place)
     if not isinstance(value, str):
         raise QuestionFileError(f"{place}: {key!r} should be a text and is {_short(repr(value))}")
+    if any("\ud800" <= letter <= "\udfff" for letter in value):  # JSON can name half a character; no text holds one
+        raise QuestionFileError(f"{place}: {key!r} has half a character (a lone surrogate \\udXXX); mend it")
     return value
 
 

@@ -14,8 +14,9 @@ import { trainingPage } from "./training.js";
 import { translatePage } from "./translate.js";
 import { treePage } from "./tree.js";
 import { walkPage } from "./walk.js";
+import { whyPage } from "./why.js";
 
-const PAGES = { translate: translatePage, walk: walkPage, heads: headsPage, tree: treePage, training: trainingPage, model: modelPage, positions: positionsPage };
+const PAGES = { translate: translatePage, walk: walkPage, heads: headsPage, why: whyPage, tree: treePage, training: trainingPage, model: modelPage, positions: positionsPage };
 
 let model = null;
 let leave = null; // what the present page wants done before another one comes

@@ -14,7 +14,7 @@ export function exampleFor(model) {
 }
 
 // onchange: called when typing has paused.
-export function sentenceBox(model, onchange) {
+export function sentenceBox(model, onchange, name = t(model.has_tokenizer ? "sentence" : "sentence.ids")) {
   const id = newId("sentence");
   const remark = h("p", { class: "remark", role: "status" });
   const look = () => remarkOn(model, remark);
@@ -35,7 +35,7 @@ export function sentenceBox(model, onchange) {
   });
   box.value = chosen.text ?? "";
   look();
-  return h("div", { class: "sentence" }, h("label", { for: id }, t(model.has_tokenizer ? "sentence" : "sentence.ids")), box, remark);
+  return h("div", { class: "sentence" }, h("label", { for: id }, name), box, remark);
 }
 
 // A model writes fluent nonsense for a language that it does not know; then somebody should say so.

@@ -16,6 +16,8 @@ export const chosen = {
   step: 0,
   walkHead: 0,
   prefix: [],
+  question: null,
+  why: {}, // what differs from the defaults of its form
   node: null,
   showCut: true,
   runs: null,

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from clearformer.data.readers.label_cells import LabelKind
 from clearformer.data.readers.labelled import LabelledText
+from clearformer.tasks.label_goals import labels_of
 
 FEW = 10  # texts of a class, below which little is learned of it
 SHOWN = 5  # examples of each kind
@@ -29,6 +31,7 @@ class LabelFinding:
 class LabelReport:
     """How many texts each class has, and what is wrong."""
 
+    texts: int
     counts: dict[str, int]
     findings: list[LabelFinding]
     totals: dict[str, int]  # kind -> how often
@@ -38,7 +41,7 @@ class LabelReport:
         return any(finding.fatal for finding in self.findings)
 
     def to_text(self) -> str:
-        lines = [f"{sum(self.counts.values()):,} texts in {len(self.counts)} classes"]
+        lines = [f"{self.texts:,} texts in {len(self.counts)} classes" if self.counts else f"{self.texts:,} texts"]
         for kind, total in self.totals.items():
             lines.append(f"{kind}: {total:,}")
             lines += [f"   {one.place}: {one.detail}" for one in self.findings if one.kind == kind]
@@ -50,16 +53,19 @@ class LabelReport:
         return json.dumps(told, ensure_ascii=False, indent=2)
 
 
-def examine_labels(path: Path, rows: Iterable[LabelledText]) -> LabelReport:
-    """Look at every row once."""
+def examine_labels(path: Path, rows: Iterable[LabelledText], kind: LabelKind = "one") -> LabelReport:
+    """Look at every row once. Numbers are neither misspelt nor rare."""
     given = list(rows)
-    counts = Counter(row.label for row in given)
-    found = [*_repeats(path, given), *_misspelt(path, given, counts), *_small(path, counts)]
+    if kind == "number":
+        counts, found = Counter[str](), _repeats(path, given)
+    else:
+        counts = Counter(label for row in given for label in labels_of(row, kind))
+        found = [*_repeats(path, given), *_misspelt(path, given, counts, kind), *_small(path, counts)]
     totals = Counter(finding.kind for finding in found)
     shown: list[LabelFinding] = []
-    for kind in totals:
-        shown += [finding for finding in found if finding.kind == kind][:SHOWN]
-    return LabelReport(counts=dict(counts.most_common()), findings=shown, totals=dict(totals))
+    for wrong in totals:
+        shown += [finding for finding in found if finding.kind == wrong][:SHOWN]
+    return LabelReport(texts=len(given), counts=dict(counts.most_common()), findings=shown, totals=dict(totals))
 
 
 def _repeats(path: Path, rows: list[LabelledText]) -> list[LabelFinding]:
@@ -80,7 +86,7 @@ def _repeats(path: Path, rows: list[LabelledText]) -> list[LabelFinding]:
     return found
 
 
-def _misspelt(path: Path, rows: list[LabelledText], counts: Counter[str]) -> list[LabelFinding]:
+def _misspelt(path: Path, rows: list[LabelledText], counts: Counter[str], kind: LabelKind) -> list[LabelFinding]:
     """A rare label that looks like a common one."""
     found = []
     for label, count in counts.items():
@@ -90,7 +96,7 @@ def _misspelt(path: Path, rows: list[LabelledText], counts: Counter[str]) -> lis
         folded = [other for other in common if other.casefold().strip() == label.casefold().strip()]
         near = folded or difflib.get_close_matches(label, common, n=1, cutoff=ALIKE)
         if near:
-            line = next(row.line for row in rows if row.label == label)
+            line = next(row.line for row in rows if label in labels_of(row, kind))
             detail = f"{label!r} occurs {count} times and {near[0]!r} {counts[near[0]]:,} times; is it the same?"
             found.append(LabelFinding(kind="a label that may be misspelt", place=f"{path}:{line}", detail=detail))
     return found

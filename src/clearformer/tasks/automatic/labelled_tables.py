@@ -4,46 +4,31 @@ import json
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from clearformer.data.class_split import hold_out_by_class
-from clearformer.data.readers.labelled import (
-    LabelColumns,
-    LabelledError,
-    LabelledText,
-    find_columns,
-    read_labelled,
-)
-from clearformer.model.cost import count_cost
+from clearformer.data.readers.conll import looks_like_conll
+from clearformer.data.readers.label_cells import LabelKind
+from clearformer.data.readers.labelled import LabelledText, find_columns, read_labelled
+from clearformer.data.readers.tables import LabelledError
+from clearformer.evaluation.accuracy import is_uneven
+from clearformer.tasks.automatic.encoder_recipe import EncoderPlan, EncoderSize, encoder_recipe
 from clearformer.tasks.automatic.label_doctor import LabelReport, examine_labels
-from clearformer.tasks.model_section import model_config
+from clearformer.tasks.label_goals import labels_of
 from clearformer.tasks.task import Automatic, Choice, Chosen
 from clearformer.text.scripts import script_of
 
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson")
 FEWEST = 20  # texts; below this there is nothing to learn from and nothing to hold out
 HELD_OUT = 0.1  # of each class, for development and for the test
-RARE = 0.5  # a class with less than this share of what it would have if all were alike
-
-
-@dataclass(frozen=True, kw_only=True)
-class _TableSize:
-    """What suits tables of up to so many texts."""
-
-    up_to: float
-    vocab_size: int
-    layers: int
-    dim: int
-    dropout: float
-    peak: float
+BALANCE = 0.5  # where classes are uneven: between counting texts alike and counting classes alike
 
 
 _SIZES = (
-    _TableSize(up_to=3_000, vocab_size=2_000, layers=2, dim=96, dropout=0.3, peak=2e-3),
-    _TableSize(up_to=30_000, vocab_size=6_000, layers=3, dim=128, dropout=0.3, peak=2e-3),
-    _TableSize(up_to=math.inf, vocab_size=8_000, layers=3, dim=160, dropout=0.2, peak=2e-3),
+    EncoderSize(up_to=3_000, vocab_size=2_000, layers=2, dim=96, dropout=0.3, peak=2e-3),
+    EncoderSize(up_to=30_000, vocab_size=6_000, layers=3, dim=128, dropout=0.3, peak=2e-3),
+    EncoderSize(up_to=math.inf, vocab_size=8_000, layers=3, dim=160, dropout=0.2, peak=2e-3),
 )
 
 
@@ -52,17 +37,15 @@ def recognise(files: Sequence[Path]) -> str | None:
     if len(files) != 1 or not files[0].is_file():
         return None
     name = files[0].name.lower().removesuffix(".gz")
-    if not name.endswith(ENDINGS):
+    if not name.endswith(ENDINGS) or (name.endswith((".tsv", ".csv")) and looks_like_conll(files[0])):
         return None
-    found = find_columns(files[0])
-    pair = f" and {found.second}" if found.second else ""
-    return f"texts with labels: text in column {found.text}{pair}, label in column {found.label}"
+    return f"texts with labels: {find_columns(files[0]).shown()}"
 
 
 def examine(files: Sequence[Path]) -> LabelReport:
     """What is wrong with a table of labelled texts."""
     columns = find_columns(files[0])
-    return examine_labels(files[0], read_labelled(files[0], columns))
+    return examine_labels(files[0], read_labelled(files[0], columns), columns.kind)
 
 
 def choose(files: Sequence[Path], out: Path) -> Chosen:
@@ -72,35 +55,50 @@ def choose(files: Sequence[Path], out: Path) -> Chosen:
     rows = list(read_labelled(path, columns))
     if len(rows) < FEWEST:
         raise LabelledError(f"{path} has {len(rows)} texts, but at least {FEWEST} are needed; add some")
-    report = examine_labels(path, rows)
+    report = examine_labels(path, rows, columns.kind)
     if worst := next((finding for finding in report.findings if finding.fatal), None):
         raise LabelledError(f"{worst.place}: {worst.detail}")
-    parts = _split(rows)
-    _write(parts, out / "data", columns)
-    recipe, choices = from_rows(parts["train"], name=run_name(files), pairs=columns.second is not None)
+    parts = _split(rows, columns.kind)
+    _write(parts, out / "data")
+    recipe, choices = from_rows(
+        parts["train"], name=run_name(files), pairs=columns.second is not None, kind=columns.kind
+    )
     held = Choice(
         what="held out",
         value=f"{len(parts['dev']):,} texts for development, {len(parts['test']):,} for the test",
-        reason="a tenth of each class; no text is in two parts",
+        reason=f"a tenth {'of all' if columns.kind == 'number' else 'of each class'}; no text is in two parts",
     )
-    counts = Counter(row.label for row in rows)
-    classes = Choice(
-        what="classes",
-        value=", ".join(f"{label} ({count:,})" for label, count in counts.most_common(10)),
-        reason="rare classes count for more while learning" if _unbalanced(counts) else "about as many of each",
+    return Chosen(recipe=recipe, choices=[held, _goal(rows, columns.kind), *choices], report=report.to_text())
+
+
+def _goal(rows: Sequence[LabelledText], kind: LabelKind) -> Choice:
+    """What is learned, and what is done for rare classes."""
+    if kind == "number":
+        numbers = sorted(float(row.label) for row in rows)
+        return Choice(
+            what="goal",
+            value=f"a number between {numbers[0]:g} and {numbers[-1]:g}",
+            reason="the label column holds numbers of many values (data.kind=one takes them for classes)",
+        )
+    counts = Counter(label for row in rows for label in labels_of(row, kind))
+    uneven = "rare classes count for more while learning, and macro F1 chooses the checkpoint"
+    return Choice(
+        what="classes" if kind == "one" else "labels, several per text",
+        value=", ".join(f"{label} ({count:,})" for label, count in counts.most_common(10))
+        + (f" and {len(counts) - 10} more" if len(counts) > 10 else ""),
+        reason=uneven if is_uneven(counts) else "about as many of each",
     )
-    return Chosen(recipe=recipe, choices=[held, classes, *choices], report=report.to_text())
 
 
-def _unbalanced(counts: Counter[str]) -> bool:
-    return min(counts.values()) < RARE * counts.total() / len(counts)
-
-
-def _split(rows: Sequence[LabelledText]) -> dict[str, list[LabelledText]]:
+def _split(rows: Sequence[LabelledText], kind: LabelKind) -> dict[str, list[LabelledText]]:
     keys = [" ".join(f"{row.text}\n{row.second or ''}".casefold().split()) for row in rows]
-    held = hold_out_by_class(keys, [row.label for row in rows], share=2 * HELD_OUT)
+    classes = ["" if kind == "number" else row.label for row in rows]
+    if kind == "several":  # a set that stands alone could never be held out; its rarest label decides
+        often = Counter(label for row in rows for label in labels_of(row, kind))
+        classes = [min(labels_of(row, kind), key=often.__getitem__, default="") for row in rows]
+    held = hold_out_by_class(keys, classes, share=2 * HELD_OUT)
     places = [place for place, out in enumerate(held) if out]
-    dev = hold_out_by_class([keys[place] for place in places], [rows[place].label for place in places], share=0.5)
+    dev = hold_out_by_class([keys[place] for place in places], [classes[place] for place in places], share=0.5)
     in_dev = {place for place, out in zip(places, dev, strict=True) if out}
     return {
         "train": [row for row, out in zip(rows, held, strict=True) if not out],
@@ -109,85 +107,68 @@ def _split(rows: Sequence[LabelledText]) -> dict[str, list[LabelledText]]:
     }
 
 
-def _write(parts: dict[str, list[LabelledText]], folder: Path, columns: LabelColumns) -> None:
-    """JSON lines, which keep every character of a text."""
+def _write(parts: dict[str, list[LabelledText]], folder: Path) -> None:
+    """JSON lines, which keep every character of a text, with the place in the file that somebody gave."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, rows in parts.items():
         records = (
-            {"text": row.text, **({} if row.second is None else {"second": row.second}), "label": row.label}
+            {
+                "text": row.text,
+                **({} if row.second is None else {"second": row.second}),
+                "label": row.label,
+                "origin": row.place,
+            }
             for row in rows
         )
         lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
         (folder / f"{name}.jsonl").write_text(lines, encoding="utf-8", newline="\n")
 
 
-def from_rows(rows: Sequence[LabelledText], *, name: str, pairs: bool) -> tuple[dict[str, Any], list[Choice]]:
+def from_rows(
+    rows: Sequence[LabelledText], *, name: str, pairs: bool, kind: LabelKind = "one"
+) -> tuple[dict[str, Any], list[Choice]]:
     """A recipe for these training texts, and a reason for each choice."""
     size = next(size for size in _SIZES if len(rows) <= size.up_to)
-    chinese = _is_unspaced(rows)
+    unspaced = _is_unspaced(rows)
     characters = sorted(len(row.text) + len(row.second or "") for row in rows)
     usual = characters[int(0.98 * (len(characters) - 1))]
-    length = min(512, max(32, 8 * math.ceil((usual if chinese else usual / 3) / 8)))
-    tokens = sum(min(length, (count if chinese else count / 4) + 2) for count in characters)
-    vocabulary = (
-        {"kind": "character", "vocab_size": max(4000, size.vocab_size), "min_frequency": 2}
-        if chinese
-        else {"kind": "wordpiece", "vocab_size": size.vocab_size}
-    )
+    length = min(512, max(32, 8 * math.ceil((usual if unspaced else usual / 3) / 8)))
+    tokens = sum(min(length, (count if unspaced else count / 4) + 2) for count in characters)
     batch = 2048 if tokens > 400_000 else 1024
     passes = min(20.0, max(3.0, 10 * math.sqrt(10_000 / len(rows))))
-    steps = max(200, math.ceil(tokens * passes / batch / 50) * 50)
-    often = max(25, steps // 10)
-    balance = 0.5 if _unbalanced(Counter(row.label for row in rows)) else 0.0
-    model = {
-        "family": "bert",
-        "dim": size.dim,
-        "hidden_dim": 2 * size.dim,
-        "layers": size.layers,
-        "max_len": length,
-        "attention": {"heads": size.dim // 32},
-        "norm": {"place": "pre"},
-        "head": {"pool": "mean", "dropout": 0.2},
-        "dropout": {"embedding": size.dropout, "residual": size.dropout},
-    }
-    data = {
-        "train": "data/train.jsonl", "dev": "data/dev.jsonl", "test": "data/test.jsonl",
-        "text": "text", "label": "label", **({"second": "second"} if pairs else {}),
-        "max_length": length, "word_dropout": 0.1, "vocabulary": vocabulary,
-    }  # fmt: skip
-    recipe = {
-        "task": "text-classification",
-        "name": name,
-        "data": data,
-        "model": model,
-        "objective": {"smoothing": 0.1, "balance": balance},
-        "training": {
-            "steps": steps, "save_every": often, "validate_every": often, "log_every": min(50, often),
-            "batch_tokens": batch, "schedule": {"kind": "cosine", "peak": size.peak, "warmup": 0.1},
-            "optimiser": {"kind": "adam", "clip": 1.0, "decay": 0.05},
-        },
-    }  # fmt: skip
-    head = {"kind": "class", "labels": len({row.label for row in rows})}
-    sizes = {"vocab_size": int(str(vocabulary["vocab_size"])), "head": head}
-    parameters = count_cost(model_config(model, sizes)).total
-    return recipe, [
-        Choice(
-            what="vocabulary",
-            value="characters" if chinese else f"{size.vocab_size:,} word pieces",
-            reason="words are not spaced" if chinese else f"{len(rows):,} texts show each piece often enough",
-        ),
-        Choice(what="length", value=f"{length} tokens", reason="98 of 100 texts fit; longer ones are read in windows"),
-        Choice(
-            what="model",
-            value=f"{size.layers} layers, {size.dim} wide, {parameters / 1e6:.1f} M parameters, from scratch",
-            reason="as large as this much text can fill and an ordinary computer can train",
-        ),
-        Choice(
-            what="steps",
-            value=f"{steps:,}",
-            reason=f"about {passes:.0f} passes over the texts; the best on the development part is kept",
-        ),
-    ]
+    labels = Counter(label for row in rows for label in labels_of(row, kind))
+    return encoder_recipe(
+        EncoderPlan(
+            task="text-classification",
+            name=name,
+            size=size,
+            data={
+                "train": "data/train.jsonl", "dev": "data/dev.jsonl", "test": "data/test.jsonl", "origin": "origin",
+                "text": "text", "label": "label", **({"second": "second"} if pairs else {}), "kind": kind,
+                "word_dropout": 0.1,
+            },
+            objective=_objective(labels, kind),
+            head={"kind": "class", "labels": 1 if kind == "number" else len(labels)},
+            model={"head": {"pool": "mean", "dropout": 0.2}},
+            unspaced=unspaced,
+            length=length,
+            steps=max(200, math.ceil(tokens * passes / batch / 50) * 50),
+            batch=batch,
+            passes=passes,
+            what="texts",
+            why={
+                "vocabulary": f"{len(rows):,} texts show each piece often enough",
+                "length": "98 of 100 texts fit; longer ones are read in windows",
+                "model": "as large as this much text can fill and an ordinary computer can train",
+            },
+        )
+    )  # fmt: skip
+
+
+def _objective(labels: Counter[str], kind: LabelKind) -> dict[str, float]:
+    if kind == "number":
+        return {}
+    return {"smoothing": 0.1 if kind == "one" else 0.0, "balance": BALANCE if is_uneven(labels) else 0.0}
 
 
 def _is_unspaced(rows: Sequence[LabelledText]) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from clearformer.data.readers.conll import looks_like_conll
 from clearformer.model.cost import count_cost
 from clearformer.tasks.model_section import model_config
 from clearformer.tasks.task import Automatic, Choice, Chosen
@@ -41,7 +42,9 @@ def recognise(files: Sequence[Path]) -> str | None:
     if len(files) != 1 or not files[0].is_file():
         return None
     name = files[0].name.removesuffix(".gz")
-    return "running text, for a language model" if Path(name).suffix.lower() in ENDINGS else None
+    if Path(name).suffix.lower() not in ENDINGS or looks_like_conll(files[0]):
+        return None
+    return "running text, for a language model"
 
 
 def choose(files: Sequence[Path], out: Path) -> Chosen:

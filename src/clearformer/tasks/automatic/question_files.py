@@ -3,36 +3,25 @@
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from clearformer.data.class_split import hold_out_by_class
 from clearformer.data.readers.squad import AskedQuestion, QuestionFileError, looks_like_questions, read_questions
 from clearformer.evaluation.exact_match import is_unspaced
-from clearformer.model.cost import count_cost
+from clearformer.tasks.automatic.encoder_recipe import EncoderPlan, EncoderSize, encoder_recipe
 from clearformer.tasks.automatic.question_doctor import QuestionReport, examine_questions
-from clearformer.tasks.model_section import model_config
 from clearformer.tasks.task import Automatic, Choice, Chosen
 
 HELD_OUT = 0.1  # of the texts, for development and for the test
+BATCH = 4096  # tokens
 MANY = 1000  # questions; of more, no larger share is needed to choose and to test
 
 
-@dataclass(frozen=True, kw_only=True)
-class _QuestionsSize:
-    """What suits up to so many questions."""
-
-    up_to: float
-    vocab_size: int
-    layers: int
-    dim: int
-
-
 _SIZES = (
-    _QuestionsSize(up_to=5_000, vocab_size=4_000, layers=2, dim=96),
-    _QuestionsSize(up_to=50_000, vocab_size=8_000, layers=4, dim=128),
-    _QuestionsSize(up_to=math.inf, vocab_size=16_000, layers=4, dim=192),
+    EncoderSize(up_to=5_000, vocab_size=4_000, layers=2, dim=96, dropout=0.1, peak=1e-3),
+    EncoderSize(up_to=50_000, vocab_size=8_000, layers=4, dim=128, dropout=0.1, peak=1e-3),
+    EncoderSize(up_to=math.inf, vocab_size=16_000, layers=4, dim=192, dropout=0.1, peak=1e-3),
 )
 
 
@@ -104,59 +93,30 @@ def from_questions(questions: Sequence[AskedQuestion], *, name: str) -> tuple[di
     characters = sorted(len(asked.context) + len(asked.question) for asked in questions)
     usual = characters[int(0.9 * (len(characters) - 1))]
     length = min(384, max(64, 32 * math.ceil(usual / per_token / 32)))
-    pieces = max(4000, size.vocab_size)
-    vocabulary = (
-        {"kind": "character", "vocab_size": pieces, "min_frequency": 2}
-        if unspaced
-        else {"kind": "wordpiece", "vocab_size": size.vocab_size, "normalise": ["lowercase"]}
-    )
     tokens = sum(characters) / per_token
     passes = min(30.0, max(3.0, 12 * math.sqrt(20_000 / len(questions))))
-    steps = max(300, math.ceil(tokens * passes / 4096 / 100) * 100)
-    often = max(50, steps // 10)
-    model = {
-        "family": "bert", "dim": size.dim, "hidden_dim": 4 * size.dim, "layers": size.layers, "max_len": length,
-        "attention": {"heads": size.dim // 32}, "norm": {"place": "pre"},
-        "dropout": {"embedding": 0.1, "residual": 0.1},
-    }  # fmt: skip
-    recipe = {
-        "task": "question-answering",
-        "name": name,
-        "data": {
-            "train": "data/train.json", "dev": "data/dev.json", "test": "data/test.json", "max_length": length,
-            "vocabulary": vocabulary,
-        },
-        "model": model,
-        "training": {
-            "steps": steps, "save_every": often, "validate_every": often, "log_every": 50, "batch_tokens": 4096,
-            "schedule": {"kind": "cosine", "peak": 1e-3, "warmup": 0.1},
-            "optimiser": {"kind": "adam", "clip": 1.0, "decay": 0.05},
-        },
-    }  # fmt: skip
-    sizes = {"vocab_size": int(str(vocabulary["vocab_size"])), "head": {"kind": "span"}}
-    parameters = count_cost(model_config(model, sizes)).total
-    return recipe, [
-        Choice(
-            what="vocabulary",
-            value="characters" if unspaced else f"{size.vocab_size:,} word pieces, lower case",
-            reason="words are not spaced" if unspaced else f"{len(contexts):,} texts show each piece often enough",
-        ),
-        Choice(
-            what="length",
-            value=f"{length} tokens",
-            reason="most texts fit beside their question; longer ones are read in overlapping windows",
-        ),
-        Choice(
-            what="model",
-            value=f"{size.layers} layers, {size.dim} wide, {parameters / 1e6:.1f} M parameters, from scratch",
-            reason="as large as an ordinary computer can train; a pretrained encoder (model.from) answers far better",
-        ),
-        Choice(
-            what="steps",
-            value=f"{steps:,}",
-            reason=f"about {passes:.0f} passes over the texts; the best on the development part is kept",
-        ),
-    ]
+    return encoder_recipe(
+        EncoderPlan(
+            task="question-answering",
+            name=name,
+            size=size,
+            data={"train": "data/train.json", "dev": "data/dev.json", "test": "data/test.json"},
+            head={"kind": "span"},
+            model={"hidden_dim": 4 * size.dim},
+            unspaced=unspaced,
+            vocabulary={"normalise": ["lowercase"]},
+            length=length,
+            steps=max(300, math.ceil(tokens * passes / BATCH / 100) * 100),
+            batch=BATCH,
+            passes=passes,
+            what="texts",
+            why={
+                "vocabulary": f"{len(contexts):,} texts show each piece often enough",
+                "length": "most texts fit beside their question; longer ones are read in overlapping windows",
+                "model": "as large as an ordinary computer can train; a pretrained encoder (--start) is far better",
+            },
+        )
+    )
 
 
 def run_name(files: Sequence[Path]) -> str:

@@ -2,17 +2,15 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from clearformer.data.class_split import hold_out_by_class
 from clearformer.data.entity_tags import bio_labels
-from clearformer.data.readers.conll import ConllError, TaggedSentence, read_conll
-from clearformer.model.cost import count_cost
+from clearformer.data.readers.conll import ConllError, TaggedSentence, looks_like_conll, read_conll
+from clearformer.tasks.automatic.encoder_recipe import EncoderPlan, EncoderSize, encoder_recipe
 from clearformer.tasks.automatic.tag_doctor import TagReport, examine_tags
-from clearformer.tasks.model_section import model_config
 from clearformer.tasks.task import Automatic, Choice, Chosen
 
 ENDINGS = (".conll", ".bio", ".iob", ".iob2", ".bmes", ".iobes")
@@ -21,21 +19,10 @@ HELD_OUT = 0.1  # of the sentences, for development and for the test
 SINGLE = 0.9  # share of words of one character, from which on words are characters
 
 
-@dataclass(frozen=True, kw_only=True)
-class _CorpusSize:
-    """What suits files of up to so many words."""
-
-    up_to: float
-    vocab_size: int
-    layers: int
-    dim: int
-    dropout: float
-
-
 _SIZES = (
-    _CorpusSize(up_to=10_000, vocab_size=1_000, layers=2, dim=64, dropout=0.3),
-    _CorpusSize(up_to=100_000, vocab_size=4_000, layers=2, dim=128, dropout=0.3),
-    _CorpusSize(up_to=math.inf, vocab_size=8_000, layers=3, dim=192, dropout=0.2),
+    EncoderSize(up_to=10_000, vocab_size=1_000, layers=2, dim=64, dropout=0.3, peak=2e-3),
+    EncoderSize(up_to=100_000, vocab_size=4_000, layers=2, dim=128, dropout=0.3, peak=2e-3),
+    EncoderSize(up_to=math.inf, vocab_size=8_000, layers=3, dim=192, dropout=0.2, peak=2e-3),
 )
 
 
@@ -43,7 +30,7 @@ def recognise(files: Sequence[Path]) -> str | None:
     """One CoNLL file."""
     if len(files) != 1 or not files[0].is_file():
         return None
-    if not files[0].name.lower().removesuffix(".gz").endswith(ENDINGS):
+    if not files[0].name.lower().removesuffix(".gz").endswith(ENDINGS) and not looks_like_conll(files[0]):
         return None
     rows = list(islice(read_conll(files[0], illegal="repair"), 1000))
     kinds = [label[2:] for label in bio_labels([tag[2:] for row in rows for tag in row.tags if tag != "O"])[1::2]]
@@ -114,57 +101,34 @@ def from_rows(rows: Sequence[TaggedSentence], *, name: str) -> tuple[dict[str, A
     lengths = sorted(len(row.words) for row in rows)
     usual = lengths[int(0.98 * (len(lengths) - 1))] * (1 if single else 2)
     length = min(256, max(32, 8 * math.ceil((usual + 2) / 8)))
-    vocabulary = (
-        {"kind": "character", "vocab_size": max(5000, size.vocab_size), "min_frequency": 2}
-        if single
-        else {"kind": "wordpiece", "vocab_size": size.vocab_size}
-    )
     tokens = words * (1.0 if single else 1.5)
     batch = 2048 if tokens > 400_000 else 1024
     passes = min(30.0, max(3.0, 15 * math.sqrt(60_000 / words)))
-    steps = max(200, math.ceil(tokens * passes / batch / 50) * 50)
-    often = max(25, steps // 10)
-    model = {
-        "family": "bert", "dim": size.dim, "hidden_dim": 2 * size.dim, "layers": size.layers, "max_len": length,
-        "attention": {"heads": size.dim // 32}, "norm": {"place": "pre"}, "head": {"dropout": 0.2},
-        "dropout": {"embedding": size.dropout, "residual": size.dropout},
-    }  # fmt: skip
-    recipe = {
-        "task": "tagging",
-        "name": name,
-        "data": {
-            "train": "data/train.conll", "dev": "data/dev.conll", "test": "data/test.conll", "illegal": "repair",
-            "words": "characters" if single else "spaced", "max_length": length,
-            "word_dropout": 0.1, "vocabulary": vocabulary,
-        },
-        "model": model,
-        "training": {
-            "steps": steps, "save_every": often, "validate_every": often, "log_every": min(50, often),
-            "batch_tokens": batch, "schedule": {"kind": "cosine", "peak": 2e-3, "warmup": 0.1},
-            "optimiser": {"kind": "adam", "clip": 1.0, "decay": 0.05},
-        },
-    }  # fmt: skip
     labels = bio_labels([tag[2:] for row in rows for tag in row.tags if tag != "O"])
-    sizes = {"vocab_size": int(str(vocabulary["vocab_size"])), "head": {"kind": "tags", "labels": len(labels)}}
-    parameters = count_cost(model_config(model, sizes)).total
-    return recipe, [
-        Choice(
-            what="vocabulary",
-            value="characters" if single else f"{size.vocab_size:,} word pieces",
-            reason="a word is a character here" if single else f"{words:,} words show each piece often enough",
-        ),
-        Choice(what="length", value=f"{length} tokens", reason="98 of 100 sentences fit; longer ones in windows"),
-        Choice(
-            what="model",
-            value=f"{size.layers} layers, {size.dim} wide, {parameters / 1e6:.1f} M parameters, from scratch",
-            reason="as large as this much text can fill and an ordinary computer can train",
-        ),
-        Choice(
-            what="steps",
-            value=f"{steps:,}",
-            reason=f"about {passes:.0f} passes over the sentences; the best on the development part is kept",
-        ),
-    ]
+    return encoder_recipe(
+        EncoderPlan(
+            task="tagging",
+            name=name,
+            size=size,
+            data={
+                "train": "data/train.conll", "dev": "data/dev.conll", "test": "data/test.conll", "illegal": "repair",
+                "words": "characters" if single else "spaced", "word_dropout": 0.1,
+            },
+            head={"kind": "tags", "labels": len(labels)},
+            model={"head": {"dropout": 0.2}},
+            unspaced=single,
+            length=length,
+            steps=max(200, math.ceil(tokens * passes / batch / 50) * 50),
+            batch=batch,
+            passes=passes,
+            what="sentences",
+            why={
+                "vocabulary": f"{words:,} words show each piece often enough",
+                "length": "98 of 100 sentences fit; longer ones in windows",
+                "model": "as large as this much text can fill and an ordinary computer can train",
+            },
+        )
+    )  # fmt: skip
 
 
 def run_name(files: Sequence[Path]) -> str:

@@ -1,0 +1,1 @@
+"""Find texts: by their words, by their meaning, and by both."""
