@@ -20,13 +20,12 @@ def load(model: str | Path = DEFAULT_MODEL, *others: str | Path) -> Any:
     """Open a model folder, the folder of a run, or a model that ships, by its path or name.
 
     Returns the object for its task: one with `translate`, `generate`, `classify`, `tag`, `answer`, `embed`, `fill` or
-    `transcribe`. It runs in PyTorch, where it can be traced. others: translators over the same vocabulary that decide
-    together with the first.
+    `transcribe`. It runs in PyTorch, where it can be traced; a classifier, tagger, … that was quantised runs in
+    ctranslate2. others: translators over the same vocabulary that decide together with the first.
     """
-    from clearformer.folder import bundle
-    from clearformer.folder.description import open_folder
+    from clearformer.inference.engines import as_stored
 
-    loaded = [bundle.load(open_folder(one)) for one in (model, *others)]
+    loaded = [as_stored(one) for one in (model, *others)]
     if not others:
         return in_use(loaded[0])
     from clearformer.inference.translator_ensemble import translator_of

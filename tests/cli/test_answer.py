@@ -63,6 +63,19 @@ def test_one_context_please(model, capsys):
     assert "give a context" in capsys.readouterr().err
 
 
+def test_both_engines_find_the_same_answer(model, capsys):
+    found = {}
+    for engine in ("torch", "ctranslate2", "auto"):
+        capsys.readouterr()
+        asked = ["answer", "dogs ?", "two dogs play in the snow", "--model", model, "--json", "--engine", engine]
+        assert main(asked) == 0
+        found[engine] = json.loads(capsys.readouterr().out)
+    assert found["auto"] == found["ctranslate2"]
+    for number in ("score", "probability"):
+        assert found["torch"].pop(number) == pytest.approx(found["ctranslate2"].pop(number), abs=1e-4)
+    assert found["torch"] == found["ctranslate2"]
+
+
 def test_of_several_contexts_the_best_passage_is_given_and_named(model, tmp_path, capsys):
     contexts = ["two dogs play", "in the snow .", "the dogs"]
     alone = []

@@ -105,6 +105,22 @@ def test_a_picture_that_cannot_be_read_is_refused_by_name(pictures, tmp_path, ca
     assert "give pictures or --input, not both" in capsys.readouterr().err
 
 
+def test_both_engines_say_the_same(model, capsys):
+    found = {}
+    for engine in ("torch", "ctranslate2", "auto"):
+        capsys.readouterr()
+        assert main(["classify", "two dogs", "the snow .", "--model", model, "--json", "--engine", engine]) == 0
+        found[engine] = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert found["auto"] == found["ctranslate2"]
+    for ours, theirs in zip(found["ctranslate2"], found["torch"], strict=True):
+        assert numbers(ours) == pytest.approx(numbers(theirs), abs=1e-4)
+
+
+def numbers(found: dict) -> list[float]:
+    """The probability of each class."""
+    return list(found["scores"].values())
+
+
 def with_outcome(model, folder, outcome, labels=("calm", "wild", "odd")):
     made = bundle.load(find_model(model))
     bundle.save(replace(made, preprocessing=replace(made.preprocessing, outcome=outcome, labels=labels)), folder)
@@ -127,3 +143,9 @@ def test_one_class_has_no_list_of_labels(model, capsys):
     capsys.readouterr()
     assert main(["classify", "two dogs", "--model", model, "--json"]) == 0
     assert json.loads(capsys.readouterr().out).keys() == {"text", "label", "probability", "scores"}
+
+
+def test_why_is_told_by_the_engine_that_can_be_looked_inside(model, capsys):
+    assert main(["classify", "two dogs", "--model", model, "--why"]) == 0
+    assert main(["classify", "two dogs", "--model", model, "--why", "--engine", "ctranslate2"]) == 2
+    assert "--why looks inside the model" in capsys.readouterr().err

@@ -55,6 +55,22 @@ def test_a_blank_line_is_named_and_nothing_is_written(model, tmp_path, capsys, o
     assert not (tmp_path / "v.npy").exists()
 
 
+def test_both_engines_say_the_same(model, capsys):
+    found = {}
+    for engine in ("torch", "ctranslate2", "auto"):
+        capsys.readouterr()
+        assert main(["embed", "two dogs", "the snow .", "--model", model, "--json", "--engine", engine]) == 0
+        found[engine] = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert found["auto"] == found["ctranslate2"]
+    for ours, theirs in zip(found["ctranslate2"], found["torch"], strict=True):
+        assert numbers(ours) == pytest.approx(numbers(theirs), abs=1e-4)
+
+
+def numbers(found: dict) -> list[float]:
+    """The vector."""
+    return found["vector"]
+
+
 def test_a_long_line_has_a_vector_like_any_other(model, tmp_path, capsys):
     (tmp_path / "in.txt").write_text("two dogs\n" + "dogs " * 20_000 + "\n")
     assert main(["embed", "--model", model, "--input", str(tmp_path / "in.txt")]) == 0

@@ -8,6 +8,7 @@ import pytest
 from clearformer.cli.main import main
 from clearformer.folder import bundle
 from support.toy_models import small
+from support.toy_readers import HEADS, saved
 
 
 @pytest.fixture
@@ -37,3 +38,27 @@ def test_json_has_both(capsys: pytest.CaptureFixture[str], model: Path, text_fil
 def test_without_a_test_set_it_asks_for_one(capsys: pytest.CaptureFixture[str], model: Path, tmp_path: Path):
     assert main(["quantize", str(model), str(tmp_path / "small")]) == 2
     assert "--data, or give --source and --reference" in capsys.readouterr().err
+
+
+def test_a_classifier_is_scored_by_its_accuracy(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    saved(tmp_path / "model", head=HEADS["class"])
+    (tmp_path / "test.tsv").write_text("text\tlabel\ntwo dog\tgood\nthe snow\tbad\nthe cat\tneither\n")
+    given = ["quantize", str(tmp_path / "model"), "--data", str(tmp_path / "test.tsv"), "--limit", "100"]
+    assert main([*given, str(tmp_path / "small")]) == 0
+    shown = capsys.readouterr().out
+    assert [line.split()[0] for line in shown.splitlines()] == ["float32", "size", "seconds", "accuracy", "clearformer"]
+    assert f"clearformer classify --model {tmp_path / 'small'} uses it" in shown
+    assert main(["classify", "two dog", "--model", str(tmp_path / "small")]) == 0
+    assert main([*given, str(tmp_path / "again"), "--json"]) == 0
+    assert '"lost"' in capsys.readouterr().out
+    assert main([*given, str(tmp_path / "third"), "--beam", "4"]) == 2
+    assert "--beam is for translators" in capsys.readouterr().err
+
+
+def test_a_model_without_a_score_is_pointed_to_export(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    saved(tmp_path / "model", head=HEADS["states"])
+    assert main(["quantize", str(tmp_path / "model"), str(tmp_path / "small")]) == 1
+    assert "--to ctranslate2 --quantization int8" in capsys.readouterr().err
+    export = ["export", str(tmp_path / "model"), str(tmp_path / "small"), "--to", "ctranslate2"]
+    assert main([*export, "--quantization", "int8"]) == 0
+    assert main(["embed", "two dog", "--model", str(tmp_path / "small")]) == 0

@@ -54,6 +54,22 @@ def test_a_file_in_and_a_file_out(model, tmp_path, capsys):
     assert (tmp_path / "out.txt").read_text() == expected
 
 
+def test_both_engines_say_the_same(model, capsys):
+    found = {}
+    for engine in ("torch", "ctranslate2", "auto"):
+        capsys.readouterr()
+        assert main(["tag", "two dogs", "the snow .", "--model", model, "--json", "--engine", engine]) == 0
+        found[engine] = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert found["auto"] == found["ctranslate2"]
+    for ours, theirs in zip(found["ctranslate2"], found["torch"], strict=True):
+        assert numbers(ours) == pytest.approx(numbers(theirs), abs=1e-4)
+
+
+def numbers(found: dict) -> list[float]:
+    """The probability of each tag."""
+    return [tag["probability"] for tag in found["tags"]]
+
+
 @pytest.fixture(scope="module")
 def named(model, tmp_path_factory):
     """The same network with tags that mark entities, and opinions strong enough to find some."""

@@ -5,9 +5,7 @@ from pathlib import Path
 from typing import get_args
 
 import ctranslate2
-import numpy as np
 import pytest
-import torch
 
 from clearformer.folder import bundle
 from clearformer.folder.description import open_folder, read_description
@@ -26,7 +24,6 @@ from clearformer.model.config import (
     NormConfig,
     PositionConfig,
 )
-from clearformer.model.positions import Sinusoidal, SplitSinusoidal, Tensor2TensorSinusoidal
 from clearformer.text.train_tokenizer import train
 from support.toy_models import decided, small, texts, vocabulary
 
@@ -125,7 +122,11 @@ REFUSED = {
     "its shape is lstm": families.lstm(**SIZES),
     "its shape is convolution": families.convolution(**SIZES),
     "its shape is decoder": families.gpt2(**SIZES),
-    "its shape is encoder": families.bert(**SIZES),
+    "its head is for language-model, not for class, tags, span, states": families.bert(**SIZES, head=BIASED),
+    "its embeddings are narrower than the model": families.albert(**{**SIZES, "embedding": EmbeddingConfig(dim=16)}),
+    "it reads patches, not tokens": families.vit(**SIZES),
+    "a norm after the last layer": families.bert(**{**SIZES, "norm": NormConfig(final=True)}),
+    "its positions are shaw.*": families.bert(**SIZES, position=at("shaw")),
     "it reads sound, not tokens": families.whisper(**SIZES),
     "its norm is batch": transformer(norm=NormConfig(kind="batch")),
     "its final norms are not where": transformer(norm=NormConfig(place="post", final=True)),
@@ -188,16 +189,6 @@ def test_no_setting_of_a_model_is_overlooked():
         settings_of(ModelConfig(vocab_size=1)) - {"decoder_position"}
         == USED_OR_REFUSED | READ_FROM_THE_WEIGHTS | NO_SAY
     )
-
-
-@pytest.mark.parametrize(
-    ("kind", "scheme"),
-    [("sinusoidal", Sinusoidal), ("split-sinusoidal", SplitSinusoidal), ("tensor2tensor", Tensor2TensorSinusoidal)],
-)
-def test_waves_are_those_of_the_model(kind, scheme):
-    expected = scheme(24, 500.0).embed(torch.arange(1000) + 3)
-    found = to_ctranslate2.waves(at(kind, base=500.0, offset=3), 1000, 24)
-    np.testing.assert_allclose(found, expected.numpy(), atol=1e-6)
 
 
 @pytest.mark.parametrize(("quantization", "tolerance"), [("int16", 0.05), ("int8", 0.5), ("int8_float32", 0.5)])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clearformer.cli.options import add_options, read_options
+from clearformer.cli.search_options import add_engine
 from clearformer.cli.usage import UsageError
 from clearformer.cli.use import (
     add_answers,
@@ -46,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the text that has the answer; of several, the best passage of all is given",
     )
     add_model(parser, "a model that answers questions")
+    add_engine(parser)
     parser.add_argument(
         "--input",
         type=Path,

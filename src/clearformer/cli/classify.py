@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clearformer.cli.options import add_options, read_options
+from clearformer.cli.search_options import add_engine
 from clearformer.cli.usage import UsageError
 from clearformer.cli.use import (
     add_answers,
@@ -35,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_texts(parser, "texts")
     add_model(parser, "a classifier")
     add_options(parser, VERBS["classify"].options)
+    add_engine(parser)
     add_why(parser, WhyClassConfig)
     add_answers(parser, "print one JSON object per text, with the score of every class")
     parser.epilog = (

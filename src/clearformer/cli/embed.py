@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from clearformer.cli.options import add_options, read_options
+from clearformer.cli.search_options import add_engine
 from clearformer.cli.use import (
     add_answers,
     add_model,
@@ -31,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_texts(parser, "texts")
     add_model(parser, "an encoder")
     add_options(parser, VERBS["embed"].options)
+    add_engine(parser)
     add_answers(parser, "print one JSON object per text, with the text and its vector")
     parser.epilog = (
         "Prints one JSON array per text, a vector of norm 1; --output FILE.npy writes one float32 matrix instead. "

@@ -6,8 +6,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from clearformer.cli.evaluate import add_test_set
+from clearformer.cli.options import read_options
 from clearformer.cli.parser import number_between
 from clearformer.cli.search_options import add_search, search_config
+from clearformer.cli.task_scores import find_test_files, refuse_search
 from clearformer.cli.use import check_folder
 
 
@@ -15,9 +17,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     parser.add_argument("model", metavar="MODEL", help="a model folder or the name of one that ships")
     parser.add_argument("out", type=Path, metavar="FOLDER", help="where to write the smaller model")
-    add_test_set(parser)
+    add_test_set(parser, several=True)
     kind = number_between(0.0, 100.0)
-    parser.add_argument("--limit", type=kind, default=0.5, metavar="X", help="most BLEU that may be lost (0.5)")
+    parser.add_argument(
+        "--limit", type=kind, default=0.5, metavar="X", help="most points that may be lost: of BLEU, accuracy, F1 (0.5)"
+    )
     add_search(parser)
     parser.add_argument(
         "--shortlist",
@@ -31,12 +35,50 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Convert, measure both, keep the small one or refuse, print."""
+    from clearformer.folder.description import open_folder
+    from clearformer.tasks import name_task
+
+    check_folder(arguments.out, "FOLDER", new=True)
+    described = open_folder(arguments.model).description
+    name = name_task(described.task, described.model)
+    (_quantize_translator if name == "translation" else _quantize_reader)(arguments, name)
+
+
+def _quantize_reader(arguments: argparse.Namespace, name: str) -> None:
+    from clearformer.cli.progress import progress_bar
+    from clearformer.run.quantization import quantize_scored
+    from clearformer.tasks import find_task
+
+    task = find_task(name)
+    if task.training is None:
+        raise ValueError(
+            f"{arguments.model} is a model for {name}, and there is no score for those; without one it is converted "
+            f"by `clearformer export {arguments.model} {arguments.out} --to ctranslate2 --quantization int8`"
+        )
+    refuse_search(arguments, task.verb.options, name)
+    files = find_test_files(arguments.data or [])
+    options = read_options(arguments, task.verb.options)
+    with progress_bar("scoring twice") as show:
+        found = quantize_scored(
+            arguments.model, arguments.out, files, limit=arguments.limit, options=options, on_progress=show
+        )
+    if arguments.json:
+        print(json.dumps({**asdict(found), "lost": found.lost}, indent=2))
+        return
+    before, after = found.before, found.after
+    print(f"{'':<12} {'float32':>10} {'int8':>10}")
+    print(f"{'size':<12} {before.bytes / 1e6:>7.1f} MB {after.bytes / 1e6:>7.1f} MB")
+    print(f"{'seconds':<12} {before.seconds:>10.1f} {after.seconds:>10.1f}")
+    print(f"{found.name:<12} {before.score:>10.2%} {after.score:>10.2%}")
+    print(f"clearformer {task.verb.name} --model {arguments.out} uses it")
+
+
+def _quantize_translator(arguments: argparse.Namespace, name: str) -> None:
     from clearformer.cli.evaluate import read_test_set
     from clearformer.cli.progress import progress_bar
     from clearformer.folder.description import find_model, read_description
     from clearformer.inference.quantize import quantize
 
-    check_folder(arguments.out, "FOLDER", new=True)
     folder = find_model(arguments.model)
     provenance = read_description(folder).provenance
     config = search_config(arguments)

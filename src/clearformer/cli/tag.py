@@ -7,6 +7,7 @@ from dataclasses import asdict
 from itertools import count
 from typing import TYPE_CHECKING
 
+from clearformer.cli.search_options import add_engine
 from clearformer.cli.usage import UsageError
 from clearformer.cli.use import add_answers, add_model, add_texts, answer_texts, open_model
 
@@ -18,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     add_texts(parser, "texts")
     add_model(parser, "a tagger")
+    add_engine(parser)
     parser.add_argument(
         "--entities",
         action="store_true",

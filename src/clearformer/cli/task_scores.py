@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from clearformer.evaluation.report import ErrorReport
 
 _JSON: dict[str, Any] = {"ensure_ascii": False, "indent": 2}
-TRANSLATORS_ONLY = ("source", "reference", "tokenise", "others", "output")
+TRANSLATORS_ONLY = ("source", "reference", "tokenise", "others", "output", "shortlist")
 
 
 def evaluate_task(arguments: argparse.Namespace, name: str) -> None:
@@ -32,7 +32,7 @@ def evaluate_task(arguments: argparse.Namespace, name: str) -> None:
         raise ValueError(f"{arguments.model} is a model for {name}, and there is no score for those yet")
     if arguments.report and task.training.report is None:
         raise UsageError(f"--report is for models whose mistakes can be listed, not for {name}; leave it out")
-    _refuse_search(arguments, task.verb.options, name)
+    refuse_search(arguments, task.verb.options, name)
     files = find_test_files(arguments.data or [])
     with progress_bar("scoring") as show:
         options = read_options(arguments, task.verb.options)
@@ -51,12 +51,12 @@ def _rest(found: "ErrorReport") -> dict[str, Any]:
     return {name: value for name, value in found.plain().items() if name != "scores"}
 
 
-def _refuse_search(arguments: argparse.Namespace, options: type[Any], name: str) -> None:
+def refuse_search(arguments: argparse.Namespace, options: type[Any], name: str) -> None:
     """An option that would change nothing is refused rather than passed over."""
     known = {one.name for one in fields(options)}
     search = [one.name for one in fields(DecodingConfig) if one.name not in known]
     given = [option for option in (*TRANSLATORS_ONLY, *search) if getattr(arguments, option, None)]
-    given += ["engine"] if arguments.engine != "auto" else []
+    given += ["engine"] if getattr(arguments, "engine", "auto") != "auto" else []
     if given:
         option = "--with" if given[0] == "others" else flag(given[0])
         raise UsageError(f"{option} is for translators, and {arguments.model} is a model for {name}; leave it out")

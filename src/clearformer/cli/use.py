@@ -75,11 +75,19 @@ def check_folder(path: Path | None, option: str, *, new: bool = False) -> None:
 
 
 def open_model(arguments: argparse.Namespace) -> "Bundle":
-    """The model that --model names, with its weights."""
+    """The model that --model names, with its weights, by the engine that --engine names, where a verb has it."""
     from clearformer.folder import bundle
     from clearformer.folder.description import find_model
 
-    return bundle.load(find_model(arguments.model))
+    folder = find_model(arguments.model)
+    if "engine" not in arguments:
+        return bundle.load(folder)
+    from clearformer.inference.engines import open_bundle
+
+    looked_inside = getattr(arguments, "why", None) is not None
+    if looked_inside and arguments.engine == "ctranslate2":
+        raise UsageError("--why looks inside the model, which --engine ctranslate2 does not allow; leave one out")
+    return open_bundle(folder, "torch" if looked_inside else arguments.engine)
 
 
 def answer_texts(

@@ -17,6 +17,7 @@ from clearformer.inference.ctranslate2 import CTranslate2Translator, Scores, rea
 from clearformer.inference.translation_settings import DecodingConfig, usual_search
 
 if TYPE_CHECKING:
+    from clearformer.folder.bundle import Bundle
     from clearformer.inference.translator import Translator
 
 Engine = Literal["auto", "torch", "ctranslate2"]
@@ -56,6 +57,50 @@ def open_translator(
         translator = _open_torch(folder)  # which refuses a model that cannot translate, before anything is said
         log.info("translating with the torch engine: %s", error)
         return translator
+
+
+def open_bundle(model: str | Path | ModelFolder, engine: Engine = "auto") -> "Bundle":
+    """Open a model that reads text (classifies, tags, answers, embeds), to be used by the object for its task.
+
+    "auto" takes ctranslate2 if it can run this model, and otherwise says why not. Only "torch" can be looked inside.
+    """
+    folder = open_folder(model)
+    if engine == "torch" or (engine == "auto" and _reads_no_text(folder)):
+        return _load(folder)
+    try:
+        return _load_fast(folder if folder.description.engine is not None else converted(folder))
+    except storage.DamagedError:  # no engine should run it
+        raise
+    except ValueError as error:
+        if engine == "ctranslate2" or folder.description.engine is not None:
+            raise
+        loaded = _load(folder)
+        log.info("reading with the torch engine: %s", error)
+        return loaded
+
+
+def as_stored(model: str | Path | ModelFolder) -> "Bundle":
+    """A model by the engine that its folder was made for: PyTorch, or ctranslate2 if it was quantised or exported."""
+    folder = open_folder(model)
+    reads = folder.description.engine is not None and folder.description.model.get("shape") == "encoder"
+    return open_bundle(folder, "ctranslate2" if reads else "torch")
+
+
+def _reads_no_text(folder: ModelFolder) -> bool:
+    front = folder.description.model.get("front", {})
+    return isinstance(front, dict) and front.get("kind", "tokens") != "tokens"
+
+
+def _load(folder: ModelFolder) -> "Bundle":
+    from clearformer.folder import bundle
+
+    return bundle.load(folder)
+
+
+def _load_fast(folder: ModelFolder) -> "Bundle":
+    from clearformer.inference.engine_network import fast_bundle
+
+    return fast_bundle(folder)
 
 
 def converted(model: Path | ModelFolder) -> ModelFolder:

@@ -13,5 +13,7 @@ def size(model: nn.Module) -> int:
 def describe(predictor: Any, more: str = "") -> str:
     """A line for people: what it is, how large, and what else there is to say."""
     config = predictor.bundle.config
-    parts = [config.family, f"{size(predictor.bundle.model) / 1e6:.1f} M parameters", *([more] if more else [])]
+    count = size(predictor.bundle.model)  # none where another engine holds them
+    weights = f"{count / 1e6:.1f} M parameters" if count else "by ctranslate2"
+    parts = [config.family, weights, *([more] if more else [])]
     return f"{type(predictor).__name__}({', '.join(parts)})"

@@ -17,9 +17,10 @@ from clearformer.inference.attribution import Explanation
 from clearformer.inference.explained_reading import explain_class
 from clearformer.inference.piece_windows import all_pieces, piece_windows
 from clearformer.inference.predictor import describe
+from clearformer.inference.reading_network import ReadingNetwork
 from clearformer.inference.reading_settings import ReadingConfig, WhyClassConfig
 from clearformer.inference.steppers import SourceBatch, pad_sources
-from clearformer.inference.text_windows import CutText, TextOrPair, TextWindow, cut_text
+from clearformer.inference.text_windows import CutText, TextOrPair, cut_text
 from clearformer.inference.wrong_use import wrong_use
 from clearformer.text.tokenizer import Encoding, Tokenizer
 from clearformer.text.unusable import UnusableTextError
@@ -52,6 +53,7 @@ class Reader:
         if bundle.config.head.kind != kind or bundle.config.front.kind != "tokens":
             raise ValueError(wrong_use(bundle.config, kind))
         self.bundle, self.model = bundle, bundle.model.eval()
+        self._reading = ReadingNetwork(self.model)
         self.tokenizer: Tokenizer = bundle.preprocessing.sides[0]
         told = bundle.provenance.get("max_length")  # what training read of a text
         self.longest = min(bundle.config.max_len, told) if isinstance(told, int) and told > 1 else bundle.config.max_len
@@ -75,12 +77,23 @@ class Reader:
         return pad_sources([list(row) for row in rows], filler)
 
     @torch.inference_mode()
-    def run(self, rows: Sequence[Sequence[int]], **extra: Any) -> Tensor:
-        """What the head says of each row."""
+    def run(self, rows: Sequence[Sequence[int]], types: Tensor | None = None) -> Tensor:
+        """What the head says of each row. types: of their tokens, as `rectangle` gives them."""
         source = self.rectangle(rows)
         tokens, keep = source.tokens[:, : self.longest], source.keep[:, : self.longest]
-        output: Tensor = self.model(tokens, keep=keep, **extra)
-        return output
+        return self._reading(tokens, keep, None if types is None else types[:, : self.longest])
+
+    def run_all(
+        self, rows: Sequence[Sequence[int]], batch: int, types: Sequence[Sequence[int]] | None = None
+    ) -> list[Tensor]:
+        """What the head says of each row, in order; like lengths are read together, so that little is padded."""
+        order = sorted(range(len(rows)), key=lambda number: len(rows[number]))
+        found: dict[int, Tensor] = {}
+        for start in range(0, len(rows), batch):
+            numbers = order[start : start + batch]
+            told = None if types is None else self.rectangle([types[number] for number in numbers], pad=0).tokens
+            found |= zip(numbers, self.run([rows[number] for number in numbers], told), strict=True)
+        return [found[number] for number in range(len(rows))]
 
     def __repr__(self) -> str:
         return describe(self, f"reads {self.longest} tokens")
@@ -122,20 +135,15 @@ class Classifier(Reader):
         given: list[TextOrPair] = [texts] if isinstance(texts, str) else list(texts)
         windows = [self.cut(one, number).windows for number, one in enumerate(given, start=1)]
         rows = [window for parts in windows for window in parts]
-        read = [self._read(rows[start : start + batch]).float() for start in range(0, len(rows), batch)]
-        return list(torch.split(torch.cat(read), [len(parts) for parts in windows])) if rows else []
+        typed = self.typed and any(window.types is not None for window in rows)
+        types = [window.types or [0] * len(window.ids) for window in rows] if typed else None
+        read = [logits.float() for logits in self.run_all([window.ids for window in rows], batch, types)]
+        return list(torch.split(torch.stack(read), [len(parts) for parts in windows])) if rows else []
 
     def cut(self, given: TextOrPair, number: int = 1) -> CutText:
         """A text or a pair in the windows that this model reads."""
         overlap = self.bundle.preprocessing.types == "overlap"
         return cut_text(self.tokenizer, given, self.longest, number, overlap=overlap)
-
-    def _read(self, windows: Sequence[TextWindow]) -> Tensor:
-        extra = {}
-        if self.typed and any(window.types is not None for window in windows):
-            types = [window.types or [0] * len(window.ids) for window in windows]
-            extra["types"] = self.rectangle(types, pad=0).tokens
-        return self.run([window.ids for window in windows], **extra)
 
     def _classification(self, row: list[float]) -> Classification:
         best = max(range(len(row)), key=row.__getitem__)
@@ -200,7 +208,7 @@ class Embedder(Reader):
         """The mean of the states of each row, without its padding. B D."""
         source = self.rectangle(rows)
         tokens, keep = source.tokens[:, : self.longest], source.keep[:, : self.longest]
-        states: Tensor = self.model.encode(tokens, keep=keep).states  # type: ignore[operator]
+        states = self._reading.states(tokens, keep)
         real = keep[..., None].to(states.dtype)
         return (states * real).sum(dim=1) / real.sum(dim=1)
 

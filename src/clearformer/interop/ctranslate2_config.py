@@ -13,8 +13,8 @@ from torch import Tensor
 
 from clearformer.interop.config_keys import MOST, positive
 from clearformer.interop.ctranslate2_arrays import ModelFile, SplitArrays, dotted
+from clearformer.interop.ctranslate2_stacks import ACTIVATIONS, WAVES, waves
 from clearformer.interop.renaming import Shape
-from clearformer.interop.to_ctranslate2 import ACTIVATIONS, WAVES, waves
 from clearformer.model.config import (
     Activation,
     AttentionConfig,

@@ -2,6 +2,9 @@
 
 The result is a folder for CTranslate2 and for us at once: its `config.json` has the keys of both, so either program
 opens it. The weights are read and written as NumPy arrays; PyTorch is not needed, and not imported.
+
+An encoder–decoder is converted whole. Of a model that only reads, the engine runs the encoder; the head's weights lie
+beside its file, and `inference/ctranslate2_reader.py` applies them.
 """
 
 import sys
@@ -11,24 +14,20 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.numpy import load_file
+from safetensors.numpy import save
 
 from clearformer.folder.description import ModelFolder, open_folder
+from clearformer.folder.preprocessing import Preprocessing
 from clearformer.foundation import settings, storage
-from clearformer.model.config import ModelConfig, PositionConfig
+from clearformer.interop.ctranslate2_stacks import WAVES, Weights, fill_stack, input_table, places_known, stack_settings
+from clearformer.model.config import ModelConfig
 from clearformer.text.tokenizer import Tokenizer
 
 Quantization = Literal["float32", "int16", "int8", "int8_float32"]
-Array = NDArray[np.float32]
-
-# How many positions sinusoidal tables are computed for. A longer sentence is not an error: PyTorch translates it.
-PLACES = 1024
-WAVES = ("sinusoidal", "split-sinusoidal", "tensor2tensor")
+KNOWN_PLACES = (*WAVES, "learned", "none", "rotary", "buckets")
 LAYOUT = 1  # version of what is written here; copies with an older layout are converted again
-ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "gelu-tanh": "GELUTanh", "silu": "SWISH", "tanh": "Tanh"}
+HEAD = "head.safetensors"  # of a model that only reads: what is done with the states that the engine returns
+HEADS = ("class", "tags", "span", "states")
 
 
 def convert(
@@ -54,9 +53,9 @@ def convert(
             f"{opened.path} FOLDER --to clearformer"
         )
     read = opened.preprocessing
-    source, target = read.sides
-    spec = describe(config, Weights(opened.path / "model.safetensors"))
-    _name_tokens(spec, config, source, target, read.framing.start)
+    weights = Weights(opened.path / "model.safetensors")
+    spec = describe(config, weights) if _writes(config) else describe_encoder(config, weights)
+    (_name_both_sides if _writes(config) else _name_tokens)(spec, config, read)
     spec.validate()
     spec.optimize(quantization)
     with storage.new_folder(out) as aside:
@@ -65,12 +64,14 @@ def convert(
             "quantization": quantization,
             "layout": LAYOUT,
             "made_from": opened.fingerprint,
-            "places": _places_known(config),
+            "places": places_known(config),
             "shortlist": shortlist is not None,
         }
         theirs = storage.read_json(aside / "config.json")
         storage.write_json(aside / "config.json", opened.description.plain() | theirs | {"ctranslate2": made})
         read.save_files(aside)
+        if not _writes(config):
+            (aside / HEAD).write_bytes(save(weights.below("head.")))
         if shortlist is not None:
             shortlist(aside / "vmap.txt")
 
@@ -83,69 +84,63 @@ def check(config: ModelConfig) -> None:
 
 def reasons_against(config: ModelConfig) -> list[str]:
     """What the engine cannot express of a model; empty for a model that it can run."""
-    a, e, h = config.attention, config.embedding, config.head
-    places = (config.position, config.decoder_position or config.position)
+    if config.shape not in ("encoder-decoder", "encoder"):
+        return [f"its shape is {config.shape}, neither an encoder–decoder of attention nor an encoder"]
     foreign: dict[str, bool] = {
-        f"its shape is {config.shape}, not an encoder–decoder of attention": config.shape != "encoder-decoder",
         f"it reads {config.front.kind}, not tokens": config.front.kind != "tokens",
-        f"its head is for {h.kind}, not for tokens": h.kind != "language-model",
         f"its norm is {config.norm.kind}": config.norm.kind not in ("layer", "rms"),
-        "its final norms are not where its norm placement puts them": config.norm.final
-        not in (None, config.norm.place == "pre"),
-        "its decoder looks back through a window": a.window is not None,
-        "its embeddings are narrower than the model": e.dim not in (None, config.dim),
-        "its tokens have types": e.types > 0,
-        "its output has an extra layer before the table": h.transform,
+        "its embeddings are narrower than the model": config.embedding.dim not in (None, config.dim),
+        **(_against_writer(config) if _writes(config) else _against_reader(config)),
     }
-    for place in dict.fromkeys(places):
-        foreign[f"its positions are {place.kind}"] = place.kind not in (*WAVES, "learned", "none", "rotary", "buckets")
-    mixed = {"rotary", "buckets"} & {place.kind for place in places} and places[0] != places[1]
-    foreign["its encoder and decoder use position schemes that cannot be combined"] = bool(mixed)
     return [reason for reason, applies in foreign.items() if applies]
 
 
-class Weights:
-    """A file of weights, each of which has to be used: an unused one is named in an error."""
+def _writes(config: ModelConfig) -> bool:
+    return config.shape == "encoder-decoder"
 
-    def __init__(self, path: Path) -> None:
-        try:
-            self._arrays = load_file(path)
-        except SafetensorError as error:
-            raise storage.DamagedError(f"{path} cannot be read: {error}; download the folder again") from error
-        self._path, self._used = path, set[str]()
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._arrays
+def _against_writer(config: ModelConfig) -> dict[str, bool]:
+    """What may stand against an encoder–decoder."""
+    places = (config.position, config.decoder_position or config.position)
+    mixed = {"rotary", "buckets"} & {place.kind for place in places} and places[0] != places[1]
+    return {
+        f"its head is for {config.head.kind}, not for tokens": config.head.kind != "language-model",
+        "its final norms are not where its norm placement puts them": config.norm.final
+        not in (None, config.norm.place == "pre"),
+        "its decoder looks back through a window": config.attention.window is not None,
+        "its tokens have types": config.embedding.types > 0,
+        "its output has an extra layer before the table": config.head.transform,
+        **{f"its positions are {place.kind}": place.kind not in KNOWN_PLACES for place in dict.fromkeys(places)},
+        "its encoder and decoder use position schemes that cannot be combined": bool(mixed),
+    }
 
-    def take(self, name: str) -> Array:
-        """One of them, converted to float32."""
-        if name not in self._arrays:
-            raise storage.DamagedError(
-                f"{self._path} has no {name}, which config.json asks for; download the folder again"
-            )
-        self._used.add(name)
-        return self._arrays[name].astype(np.float32)
 
-    def finish(self) -> None:
-        """Every weight must have been used."""
-        if left := sorted(self._arrays.keys() - self._used):
-            raise storage.DamagedError(f"{self._path} has {', '.join(left[:3])}, which config.json does not ask for")
+def _against_reader(config: ModelConfig) -> dict[str, bool]:
+    """What may stand against an encoder alone, whose head is ours to apply."""
+    return {
+        f"its head is for {config.head.kind}, not for {', '.join(HEADS)}": config.head.kind not in HEADS,
+        "it has a norm after the last layer, which is normed already": config.norm.place == "post"
+        and config.norm.final is True,
+        f"its positions are {config.position.kind}": config.position.kind not in KNOWN_PLACES,
+    }
 
 
 def describe(config: ModelConfig, weights: Weights) -> Any:
-    """The engine's own description of a model, filled with these weights."""
+    """The engine's own description of an encoder–decoder, filled with these weights."""
     specs = _specs()
-    encoder = specs.TransformerEncoderSpec(config.layers, config.attention.heads, **_stack(specs, config, encoder=True))
+    encoder = specs.TransformerEncoderSpec(
+        config.layers, config.attention.heads, **stack_settings(specs, config, encoder=True)
+    )
     count = config.layers if config.decoder_layers is None else config.decoder_layers
     decoder = specs.TransformerDecoderSpec(
         count,
         config.attention.heads,
         alignment_layer=max(0, count - 2),  # what `Translator.align` looks at: all heads of the last layer but one
         alignment_heads=config.attention.heads,
-        **_stack(specs, config, encoder=False),
+        **stack_settings(specs, config, encoder=False),
     )
-    _fill_stack(encoder, "encoder", config, config.position, weights)
-    _fill_stack(decoder, "decoder", config, config.decoder_position or config.position, weights)
+    fill_stack(encoder, "encoder", config, config.position, weights)
+    fill_stack(decoder, "decoder", config, config.decoder_position or config.position, weights)
     decoder.projection.weight = weights.take(_output_table(weights))
     if config.head.bias:
         decoder.projection.bias = weights.take("head.bias")
@@ -157,149 +152,46 @@ def describe(config: ModelConfig, weights: Weights) -> Any:
     return spec
 
 
-def _stack(specs: ModuleType, config: ModelConfig, *, encoder: bool) -> dict[str, Any]:
-    """The settings of a stack, under the engine's names."""
-    place = config.position if encoder else config.decoder_position or config.position
-    chosen: dict[str, Any] = {
-        "pre_norm": config.norm.place == "pre",
-        "activation": specs.Activation[ACTIVATIONS[config.activation]],
-        "layernorm_embedding": config.embedding.norm,
-        "ffn_glu": config.gated,
-        "rms_norm": config.norm.kind == "rms",
-        "relative_attention_bias": place.kind == "buckets",
-    }
-    if config.attention.kv_heads is not None:
-        chosen["num_heads_kv"] = config.attention.kv_heads
-    if config.attention.head_dim is not None:
-        chosen["head_dim"] = config.attention.head_dim
-    if place.kind == "rotary":
-        width = config.attention.head_dim or config.dim // config.attention.heads
-        base = place.base * place.factor ** (width / max(width - 2, 1)) if place.scaling == "ntk" else place.base
-        chosen |= {"rotary_dim": 0, "rotary_interleave": place.pairs == "neighbours", "rotary_base": base}
-        if place.scaling == "linear":
-            chosen |= {"rotary_scaling_type": specs.RotaryScalingType.Linear, "rotary_scaling_factor": place.factor}
-    return chosen
-
-
-def _fill_stack(stack: Any, name: str, config: ModelConfig, place: PositionConfig, weights: Weights) -> None:
-    """An encoder or a decoder: embeddings, positions, norms and layers."""
-    table = stack.embeddings[0] if name == "encoder" else stack.embeddings
-    table.weight = weights.take(_input_table(name, weights))
-    stack.scale_embeddings = config.embedding.scale
-    if hasattr(stack, "position_encodings") and place.kind != "rotary":
-        stack.position_encodings.encodings = _places(place, name, config, weights)
-    if config.embedding.norm:
-        _fill_norm(stack.layernorm_embedding, f"{name}.front.norm", config, weights)
-    if config.norm.place == "pre":
-        _fill_norm(stack.layer_norm, f"{name}.norm", config, weights)
-    for number, layer in enumerate(stack.layer):
-        # A shared layer is stored once; the engine's own writer merges equal arrays again.
-        path = f"{name}.layers.{0 if config.share_layers else number}"
-        _fill_attention(layer.self_attention, f"{path}.self_attn", config, weights)
-        if place.kind == "buckets":
-            scheme = weights.take(f"{name}.layers.0.self_attn.position.table.weight")
-            layer.self_attention.relative_attention_bias = scheme
-            layer.self_attention.relative_attention_max_distance = np.int32(place.max_distance)
-        if name == "decoder":
-            _fill_attention(layer.attention, f"{path}.cross_attn", config, weights)
-        _fill_feed_forward(layer.ffn, f"{path}.ffn", config, weights)
-
-
-def _fill_attention(spec: Any, path: str, config: ModelConfig, weights: Weights) -> None:
-    """Queries, keys and values, joined as the engine stores them: all three, or keys and values in cross-attention."""
-    joined = ("q", "k", "v"), ("q",), ("k", "v")
-    groups = joined[:1] if len(spec.linear) == 2 else joined[1:]
-    for linear, group in zip(spec.linear, groups, strict=False):
-        parts = [f"{path}.{letter}_proj" for letter in group]
-        linear.weight = np.concatenate([weights.take(f"{part}.weight") for part in parts])
-        if any(f"{part}.bias" in weights for part in parts):
-            linear.bias = np.concatenate([_bias(part, weights) for part in parts])
-    _fill_linear(spec.linear[-1], f"{path}.out_proj", weights)
-    _fill_norm(spec.layer_norm, _residual(path, config), config, weights)
-    if config.attention.scale is not None:
-        spec.queries_scale = float(config.attention.scale)
-
-
-def _bias(part: str, weights: Weights) -> Array:
-    """A projection's bias; Whisper's keys have none, which is the same as zeros."""
-    if f"{part}.bias" in weights:
-        return weights.take(f"{part}.bias")
-    return np.zeros(len(weights.take(f"{part}.weight")), dtype=np.float32)
-
-
-def _fill_feed_forward(spec: Any, path: str, config: ModelConfig, weights: Weights) -> None:
-    _fill_linear(spec.linear_0, f"{path}.{'gate' if config.gated else 'up'}_proj", weights)
-    if config.gated:
-        _fill_linear(spec.linear_0_noact, f"{path}.up_proj", weights)
-    _fill_linear(spec.linear_1, f"{path}.down_proj", weights)
-    _fill_norm(spec.layer_norm, _residual(path, config), config, weights)
-
-
-def _fill_linear(spec: Any, path: str, weights: Weights) -> None:
-    spec.weight = weights.take(f"{path}.weight")
-    if f"{path}.bias" in weights:
-        spec.bias = weights.take(f"{path}.bias")
-
-
-def _fill_norm(spec: Any, path: str, config: ModelConfig, weights: Weights) -> None:
-    spec.gamma = weights.take(f"{path}.weight")
-    if config.norm.kind == "layer":
-        spec.beta = weights.take(f"{path}.bias")
-
-
-def _residual(path: str, config: ModelConfig) -> str:
-    """Where the norm of a sublayer is stored."""
-    return f"{path}_residual.{'before' if config.norm.place == 'pre' else 'after'}"
-
-
-def _input_table(name: str, weights: Weights) -> str:
-    """A table that both sides share is stored once, under the encoder's name."""
-    own = f"{name}.front.embed.weight"
-    return own if own in weights else "encoder.front.embed.weight"
-
-
 def _output_table(weights: Weights) -> str:
-    return "head.table" if "head.table" in weights else _input_table("decoder", weights)
+    return "head.table" if "head.table" in weights else input_table("decoder", weights)
 
 
-def _places(place: PositionConfig, name: str, config: ModelConfig, weights: Weights) -> Array:
-    """A vector for each position, added to the embeddings."""
-    if place.kind == "learned":
-        return weights.take(f"{name}.front.position.table.weight")[place.offset :]
-    if place.kind == "none":
-        return np.zeros((PLACES, config.dim), dtype=np.float32)
-    return waves(place, PLACES, config.dim)
+def describe_encoder(config: ModelConfig, weights: Weights) -> Any:
+    """The engine's own description of an encoder, filled with these weights; the head's are left."""
+    specs = _specs()
+    chosen = stack_settings(specs, config, encoder=True) | {"no_final_norm": config.norm.final is False}
+    if config.embedding.types:
+        chosen |= {"num_source_embeddings": 2, "embeddings_merge": specs.EmbeddingsMerge.ADD}
+    encoder = specs.TransformerEncoderSpec(config.layers, config.attention.heads, **chosen)
+    fill_stack(encoder, "encoder", config, config.position, weights)
+    if config.embedding.types:
+        # The engine scales the sum of both vectors, we scale the token's alone.
+        scale = config.dim**0.5 if config.embedding.scale else 1.0
+        encoder.embeddings[1].weight = weights.take("encoder.front.type_embed.weight") / scale
+    weights.finish(but="head.")
+    spec = specs.TransformerEncoderModelSpec(encoder)
+    spec.config.layer_norm_epsilon = config.norm.eps
+    return spec
 
 
-def _places_known(config: ModelConfig) -> dict[str, int | None]:
-    """How many positions each side has vectors for; None if its scheme has no limit."""
-
-    def known(place: PositionConfig) -> int | None:
-        return config.max_len if place.kind == "learned" else None if place.kind in ("rotary", "buckets") else PLACES
-
-    return {"source": known(config.position), "target": known(config.decoder_position or config.position)}
-
-
-def waves(place: PositionConfig, count: int, dim: int) -> Array:
-    """The table of a sinusoidal scheme; `model/positions.py` explains each, and a test compares the two."""
-    half = np.arange(dim // 2, dtype=np.float64)
-    exponent = half / max(dim // 2 - 1, 1) if place.kind == "tensor2tensor" else half * 2 / dim
-    angles = (np.arange(count, dtype=np.float64) + place.offset)[:, None] * place.base**-exponent
-    sines, cosines = np.sin(angles).astype(np.float32), np.cos(angles).astype(np.float32)
-    if place.kind == "sinusoidal":
-        return np.stack((sines, cosines), axis=-1).reshape(count, dim)
-    return np.concatenate((sines, cosines), axis=-1)
-
-
-def _name_tokens(spec: Any, config: ModelConfig, source: Tokenizer, target: Tokenizer, start_id: int) -> None:
+def _name_both_sides(spec: Any, config: ModelConfig, read: Preprocessing) -> None:
     """The vocabularies in the engine's form: a name for each row of the tables, and which of them are special."""
+    source, target = read.sides
     spec.register_source_vocabulary(token_names(source, config.vocab_size))
     names = token_names(target, config.target_vocab_size or config.vocab_size)
     spec.register_target_vocabulary(names)
-    start = names[start_id]
+    start = names[read.framing.start]
     spec.config.bos_token = spec.config.decoder_start_token = start
     spec.config.eos_token = names[target.eos_id]
     spec.config.unk_token = names[target.special_ids.get("unk", target.eos_id)]
+
+
+def _name_tokens(spec: Any, config: ModelConfig, read: Preprocessing) -> None:
+    """The same for the one vocabulary of a model that only reads; it is asked by ids, and the names are for people."""
+    tokenizer = read.sides[0]
+    names = token_names(tokenizer, config.vocab_size)
+    spec.register_vocabulary(names)
+    spec.config.unk_token = names[tokenizer.special_ids.get("unk", 0)]
 
 
 def token_names(tokenizer: Tokenizer, size: int) -> list[str]:

@@ -18,6 +18,7 @@ from clearformer.model.fast.packed import (
     Affine,
     Around,
     FastFeedForward,
+    Make,
     function,
     is_plain,
     marks,
@@ -31,7 +32,7 @@ from clearformer.model.transformer import Encoder
 
 @dataclass(frozen=True)
 class FastEncoderLayer:
-    """One encoder layer. It has many rows, so packing its weights would gain nothing."""
+    """One encoder layer."""
 
     around: Around
     qkv: Affine
@@ -40,13 +41,13 @@ class FastEncoderLayer:
     heads: int
 
     @classmethod
-    def of(cls, layer: EncoderLayer) -> "FastEncoderLayer":
+    def of(cls, layer: EncoderLayer, make: Make = Affine) -> "FastEncoderLayer":
         own = layer.self_attn
         return cls(
             around=Around.of(layer.self_attn_residual),
-            qkv=Affine(*queries_keys_values(own)),
-            out=Affine(*part(own.out_proj)),
-            ffn=FastFeedForward.of(layer.ffn, layer.ffn_residual, Affine),
+            qkv=make(*queries_keys_values(own)),
+            out=make(*part(own.out_proj)),
+            ffn=FastFeedForward.of(layer.ffn, layer.ffn_residual, make),
             heads=own.heads.count,
         )
 
@@ -60,21 +61,24 @@ class FastEncoderLayer:
 
 
 class FastEncoder:
-    """The encoder of a captured model. It holds copies of some weights: `stale` tells when they have changed."""
+    """The encoder of a captured model. It holds copies of some weights: `stale` tells when they have changed.
 
-    def __init__(self, encoder: Encoder) -> None:
+    make: `Affine.of` packs the weights. That gains most where one text is read at a time.
+    """
+
+    def __init__(self, encoder: Encoder, make: Make = Affine) -> None:
         self._front, self._norm = encoder.front, function(encoder.norm)
         self._weights = list(encoder.parameters())
         self._marks = marks(self._weights)
-        self._layers = [FastEncoderLayer.of(layer) for layer in encoder.layers]  # type: ignore[arg-type]
+        self._layers = [FastEncoderLayer.of(layer, make) for layer in encoder.layers]  # type: ignore[arg-type]
 
     def stale(self) -> bool:
         """Whether the model's weights were replaced or changed since they were captured."""
         return self._marks != marks(self._weights)
 
-    def read(self, tokens: Tensor, keep: Tensor) -> Memory:
-        """tokens: N S, keep: N S, True = real."""
-        x, keep, _ = self._front(tokens, keep)
+    def read(self, tokens: Tensor, keep: Tensor, types: Tensor | None = None) -> Memory:
+        """tokens: N S, keep: N S, True = real; types: N S, for models that have them."""
+        x, keep, _ = self._front(tokens, keep, **({} if types is None else {"types": types}))
         real, mask = RealSlots(keep), masks.padding(keep)
         x = real.take(x)
         for layer in self._layers:
@@ -82,10 +86,10 @@ class FastEncoder:
         return Memory(real.put(x if self._norm is None else self._norm(x)), keep)
 
 
-def capture_encoder(encoder: nn.Module) -> FastEncoder | None:
+def capture_encoder(encoder: nn.Module, make: Make = Affine) -> FastEncoder | None:
     """The fast version of this encoder, or None where only the readable path supports it."""
     known = isinstance(encoder, Encoder) and all(_known(layer) for layer in encoder.layers)
-    return FastEncoder(encoder) if known else None  # type: ignore[arg-type]
+    return FastEncoder(encoder, make) if known else None  # type: ignore[arg-type]
 
 
 def _known(layer: nn.Module) -> bool:

@@ -1,0 +1,42 @@
+"""Eight bits are kept where the task's own score allows it, and otherwise nothing is written."""
+
+from pathlib import Path
+
+import pytest
+
+from clearformer.run.evaluation import evaluate
+from clearformer.run.quantization import quantize_scored
+from support.toy_models import texts
+from support.toy_readers import HEADS, LABELS, bert, saved
+
+
+@pytest.fixture
+def classifier(tmp_path: Path) -> tuple[Path, Path]:
+    """A model folder, and a test set that it gets right for a part."""
+    saved(tmp_path / "model", bert(dim=64, hidden_dim=128), HEADS["class"], data="toy")
+    rows = [f"{text}\t{LABELS[number % 3]}" for number, text in enumerate(texts(30, seed=2))]
+    (tmp_path / "test.tsv").write_text("text\tlabel\n" + "\n".join(rows) + "\n")
+    return tmp_path / "model", tmp_path / "test.tsv"
+
+
+def test_the_smaller_model_is_kept_with_both_scores(classifier, tmp_path: Path):
+    model, test = classifier
+    found = quantize_scored(model, tmp_path / "small", [test], limit=100)
+    assert found.name == "accuracy"
+    assert found.after.bytes < 0.5 * found.before.bytes
+    assert found.before.score == pytest.approx(evaluate(model, [test])["accuracy"])
+    assert found.after.score == pytest.approx(evaluate(tmp_path / "small", [test])["accuracy"])
+    assert found.lost == pytest.approx(100 * (found.before.score - found.after.score))
+
+
+def test_too_great_a_loss_leaves_nothing_behind(classifier, tmp_path: Path):
+    model, test = classifier
+    with pytest.raises(ValueError, match=r"int8 costs .* points of accuracy .* nothing was written. Raise --limit"):
+        quantize_scored(model, tmp_path / "small", [test], limit=-101)
+    assert not [path for path in tmp_path.iterdir() if "small" in path.name]
+
+
+def test_a_folder_that_exists_is_never_replaced(classifier, tmp_path: Path):
+    model, test = classifier
+    with pytest.raises(ValueError, match="exists already; choose another name"):
+        quantize_scored(model, tmp_path, [test])
