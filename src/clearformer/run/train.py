@@ -11,13 +11,10 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
-
 from clearformer.evaluation.report import ErrorReport
 from clearformer.folder import bundle
 from clearformer.folder.description import open_folder
 from clearformer.folder.run_folder import CHECKPOINTS, DESCRIPTION, MODEL, alone_in
-from clearformer.foundation.machine import keep_freed_memory
 from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.run.beginning import begin
 from clearformer.run.ending import end
@@ -27,6 +24,7 @@ from clearformer.run.recipe import Recipe, keep_recipe, trainable, with_start
 from clearformer.tasks.task import Workspace
 from clearformer.training.distributed import Ranks
 from clearformer.training.loop import StepReport
+from clearformer.training.process_settings import suited_to_training
 from clearformer.training.signals import Stop
 
 log = logging.getLogger(__name__)
@@ -58,15 +56,10 @@ def train(
     """Train as the recipe says; returns the finished model folder.
 
     base: where relative file names start from. minutes: change the number of steps so that it takes about so long.
-
-    Numbers too small to matter become zero. The moments of an embedding that is not met again shrink by a tenth at each
-    step, and after some 850 steps a processor needs twice as long for each of them.
     """
     if not resume and (out / CHECKPOINTS).exists():
         raise ValueError(f"{out} holds a run already; resume it with --resume, or choose another --out")
     recipe, watchers = with_start(recipe, base), watchers or Watchers()
-    keep_freed_memory()
-    torch.set_flush_denormal(True)  # before any worker thread exists, each of which takes the setting over
     ranks = Ranks()
     if resume and ranks.count == 1 and not out.exists():  # torchrun's restarts say --resume from the first launch on
         raise ValueError(f"there is no run in {out} to resume; leave --resume out to begin one")
@@ -81,7 +74,7 @@ def train(
     )
     try:
         trainable(recipe.task)[1].check(recipe.data, workspace)
-        with alone_in(out) if ranks.first else nullcontext():
+        with suited_to_training(), alone_in(out) if ranks.first else nullcontext():
             return _train(recipe, workspace, ranks, minutes, watchers)
     finally:
         ranks.close()
