@@ -84,3 +84,14 @@ def _no_gpu() -> str | None:
     import torch
 
     return None if torch.cuda.is_available() else "there is no CUDA device"
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache in which the published model that some recipes begin with has been fetched."""
+    from clearformer.interop.importer import import_checkpoint
+    from support.registry_weights import weights
+
+    cache = tmp_path_factory.mktemp("cache")
+    import_checkpoint(weights("minilm"), cache / "models" / "minilm")
+    return cache

@@ -10,14 +10,12 @@ import torch
 
 from clearformer.data.catalogue.corpora import find_corpus
 from clearformer.foundation import settings
-from clearformer.interop.importer import import_checkpoint
 from clearformer.model.build import build
 from clearformer.run.recipe import Recipe, find_recipe, find_start, parse_recipe, read_recipe
 from clearformer.run.train import train
 from clearformer.tasks.data_files import several
 from clearformer.tasks.model_section import model_config
 from clearformer.training.metrics_log import read_records
-from support.registry_weights import weights
 
 SHIPPED = sorted(path.stem for path in find_recipe("sample").parent.glob("*.toml"))
 PAPER = {"wmt14-en-de-base": 63e6, "wmt14-en-de-big": 214e6, "wmt14-en-fr-big": 209e6}  # with 37,000 and 32,000 pieces
@@ -25,14 +23,6 @@ PAPER = {"wmt14-en-de-base": 63e6, "wmt14-en-de-big": 214e6, "wmt14-en-fr-big": 
 
 BEGUN = [name for name in SHIPPED if "from" in settings.read_toml(find_recipe(name)).get("model", {})]
 MARKED = [pytest.param(name, marks=pytest.mark.network if name in BEGUN else ()) for name in SHIPPED]
-
-
-@pytest.fixture(scope="session")
-def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache in which the published model that recipes begin with has been fetched."""
-    cache = tmp_path_factory.mktemp("cache")
-    import_checkpoint(weights("minilm"), cache / "models" / "minilm")
-    return cache
 
 
 @pytest.fixture(params=MARKED)
