@@ -19,7 +19,6 @@ from recipe_words import EXAMPLE  # noqa: E402
 
 from clearformer.cli.main import VERBS  # noqa: E402
 from clearformer.foundation import settings  # noqa: E402
-from clearformer.foundation.settings import read_toml
 from clearformer.run.recipe import find_recipe, parse_recipe, read_recipe  # noqa: E402
 from test_imports import FLOOR, MAY_IMPORT  # noqa: E402
 
@@ -117,7 +116,7 @@ def test_what_the_pages_type_is_understood(page, request, monkeypatch):
         assert {word for word in words if word.startswith("--")} <= known | {"--help"}, words
         shipped = [word for word in words if word in RECIPES]
         if verb in ("train", "distill") and shipped:
-            if "from" in read_toml(find_recipe(shipped[0]))["model"]:
+            if "from" in settings.read_toml(find_recipe(shipped[0]))["model"]:
                 monkeypatch.setenv("CLEARFORMER_CACHE", str(request.getfixturevalue("published")))
             read_recipe(find_recipe(shipped[0]), [word for word in words if re.match(r"[a-z_.]+=", word)])
 
