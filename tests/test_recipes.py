@@ -10,25 +10,41 @@ import torch
 
 from clearformer.data.catalogue.corpora import find_corpus
 from clearformer.foundation import settings
+from clearformer.interop.importer import import_checkpoint
 from clearformer.model.build import build
-from clearformer.run.recipe import Recipe, find_recipe, parse_recipe, read_recipe
+from clearformer.run.recipe import Recipe, find_recipe, find_start, parse_recipe, read_recipe
 from clearformer.run.train import train
 from clearformer.tasks.data_files import several
 from clearformer.tasks.model_section import model_config
 from clearformer.training.metrics_log import read_records
+from support.registry_weights import weights
 
 SHIPPED = sorted(path.stem for path in find_recipe("sample").parent.glob("*.toml"))
 PAPER = {"wmt14-en-de-base": 63e6, "wmt14-en-de-big": 214e6, "wmt14-en-fr-big": 209e6}  # with 37,000 and 32,000 pieces
 
 
-@pytest.fixture(params=SHIPPED)
-def recipe(request: pytest.FixtureRequest) -> Recipe:
+BEGUN = [name for name in SHIPPED if "from" in settings.read_toml(find_recipe(name)).get("model", {})]
+MARKED = [pytest.param(name, marks=pytest.mark.network if name in BEGUN else ()) for name in SHIPPED]
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache in which the published model that recipes begin with has been fetched."""
+    cache = tmp_path_factory.mktemp("cache")
+    import_checkpoint(weights("minilm"), cache / "models" / "minilm")
+    return cache
+
+
+@pytest.fixture(params=MARKED)
+def recipe(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Recipe:
+    if request.param in BEGUN:
+        monkeypatch.setenv("CLEARFORMER_CACHE", str(request.getfixturevalue("published")))
     return read_recipe(find_recipe(request.param))
 
 
 def sizes(recipe: Recipe) -> dict[str, int]:
     """What the data decides, if its vocabulary has the size that the recipe asks for."""
-    if (vocabulary := getattr(recipe.data, "vocabulary", None)) is None:
+    if (vocabulary := getattr(recipe.data, "vocabulary", None)) is None or "from" in recipe.model:
         return {}
     own = {} if getattr(recipe.data, "joint", True) else {"target_vocab_size": vocabulary.vocab_size}
     return {"vocab_size": vocabulary.vocab_size, **own}
@@ -37,7 +53,7 @@ def sizes(recipe: Recipe) -> dict[str, int]:
 def parameters(recipe: Recipe) -> int:
     """Counted on the meta device, where a model has shapes and takes no memory."""
     with torch.device("meta"):
-        model = build(model_config(recipe.model, sizes(recipe)))
+        model = build(model_config(recipe.model, sizes(recipe), base=find_start(recipe.model, Path())))
     return sum(parameter.numel() for parameter in model.parameters())
 
 
@@ -75,6 +91,7 @@ def test_a_bundled_models_data_allows_it(recipe):
     owners = {
         "mnist": "Yann LeCun and Corinna Cortes",
         "squad": "John Miller",
+        "broad-twitter": "Leon Derczynski",
         "wnut-17": "Leon Derczynski",
         "wikitext-2": "Merity",
     }

@@ -238,6 +238,7 @@ CHINESE = {
     "LabelledData.origin": "写明每一行出处的那一列的名字，供报告使用",
     "LabelledData.hold_out": "没有 dev 时，每个类别留出的比例",
     "LabelledData.max_length": "最多多少词元；更长的文本只读开头，并报告有多少条",
+    "LabelledData.overlap": "文本对：告诉模型哪些词元两边都有",
     "LabelledData.word_dropout": "训练时遮住一个词元的概率",
     "QuestionData": "SQuAD 格式的文件：针对文本的问题，答案是文本中的一段。",
     "QuestionData.train": "用来学习的文件",

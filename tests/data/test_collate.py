@@ -147,6 +147,11 @@ BATCHES = {
     "pairs": pairs,
     "blocks": lambda count: collate_blocks([np.arange(n, n + 2 + n % 3) for n in range(count)], pad=0),
     "labelled": lambda count: collate_labelled([(np.arange(n, n + 1 + n % 4), n) for n in range(count)], pad=0),
+    "labelled pairs": lambda count: collate_labelled(
+        [(np.arange(n, n + 1 + n % 4), n) for n in range(count)],
+        pad=0,
+        types=[np.ones(1 + n % 4) for n in range(count)],
+    ),
     "pictures": lambda count: PictureBatch(
         pictures=torch.arange(count * 12.0).view(count, 3, 2, 2), labels=torch.arange(count)
     ),
@@ -155,7 +160,8 @@ BATCHES = {
 
 def rows_of(batch):
     """Each row as what it says: its numbers under the masks, in an order that does not depend on padding."""
-    masks = {name: value for name, value in vars(batch).items() if name.endswith("keep")}
+    given = {name: value for name, value in vars(batch).items() if value is not None}
+    masks = {name: value for name, value in given.items() if name.endswith("keep")}
 
     def real(name, row):
         owner = next((mask for mask in masks if mask.split("_")[0] == name.split("_")[0]), None)
@@ -164,7 +170,7 @@ def rows_of(batch):
             (getattr(batch, name)[row] if mask is None else getattr(batch, name)[row][mask[row]]).flatten().tolist()
         )
 
-    return [tuple(real(name, row) for name in vars(batch) if name not in masks) for row in range(len(batch))]
+    return [tuple(real(name, row) for name in given if name not in masks) for row in range(len(batch))]
 
 
 @pytest.mark.parametrize("kind", BATCHES)

@@ -65,3 +65,19 @@ def test_an_empty_text_and_another_head_are_refused(tmp_path):
         ValueError, match="an encoder that embeds texts, not one that classifies texts; use `clearformer embed`"
     ):
         Classifier(made)
+
+
+def test_a_pair_is_read_as_the_published_model_reads_it(tmp_path):
+    """With the types that transformers' own tokenizer and model give to two texts."""
+    from transformers import AutoTokenizer, BertForSequenceClassification
+
+    head = HeadConfig(kind="class", labels=3, pooler=True)
+    classifier = Classifier(opened(tmp_path, head, "BertForSequenceClassification"))
+    pair = ("two dogs play", "the dog in the snow .")
+    theirs = BertForSequenceClassification.from_pretrained(tmp_path).eval()
+    inputs = AutoTokenizer.from_pretrained(tmp_path)(*pair, return_tensors="pt")
+    assert set(inputs["token_type_ids"][0].tolist()) == {0, 1}
+    with torch.inference_mode():
+        expected = theirs(**inputs).logits
+    torch.testing.assert_close(classifier.logits([pair])[0], expected, atol=1e-5, rtol=1e-5)
+    assert not torch.allclose(classifier.logits([pair[::-1]])[0], expected, atol=1e-4)

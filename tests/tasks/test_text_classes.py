@@ -214,3 +214,38 @@ def test_numbered_classes_are_called_by_their_names(folder):
         file.write("2\tthe film\n")
     with pytest.raises(ValueError, match=r"test\.tsv, line 102: the label '2' is no number of one of 2 class names"):
         evaluate(made, [folder / "test.tsv"])
+
+
+def test_pairs_are_told_apart_and_what_they_share_is_told(tmp_path):
+    """The class is whether the second text has the first's word: found only by looking at both."""
+    draw = random.Random(1)
+    words = [f"{a}{b}" for a in "bdfgklmnprst" for b in "aeiou"]
+    lines = ["sentence1\tsentence2\tlabel"]
+    for number in range(600):
+        first, *rest = draw.sample(words, 6)
+        rest = [*rest[:3], first] if number % 2 else rest[:4]
+        draw.shuffle(rest)
+        lines.append(f"{first}\t{' '.join(rest)}\t{('no', 'yes')[number % 2]}")
+    (tmp_path / "train.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    made = train(recipe({"data.overlap": True}), tmp_path / "run", base=tmp_path)
+    classifier = cf.load(made)
+    assert classifier.bundle.config.embedding.types == 4
+    pairs = [("ba", "do ba ki"), ("ba", "do ke ki lu")]
+    together = classifier.classify(pairs)
+    assert [one.label for one in together] == ["yes", "no"]
+    for pair, found in zip(pairs, together, strict=True):
+        assert classifier.classify([pair])[0].probability == pytest.approx(found.probability, abs=1e-5)
+    assert classifier.why([pairs[0]])[0].attributions
+
+
+def test_a_pair_is_read_with_its_segments(tmp_path):
+    """Exchanging the types of two texts changes what a model of pairs says."""
+    (tmp_path / "train.tsv").write_text(
+        "sentence1\tsentence2\tlabel\n" + "".join(f"a {n}\tb {n}\t{'xy'[n % 2]}\n" for n in range(60)), encoding="utf-8"
+    )
+    classifier = cf.load(train(recipe({"training.steps": 2}), tmp_path / "run", base=tmp_path))
+    [window] = classifier.cut(("a 1", "b 1")).windows
+    assert set(window.types) == {0, 1}
+    told = classifier.run([window.ids], types=classifier.rectangle([window.types], pad=0).tokens)
+    torch.testing.assert_close(classifier.logits([("a 1", "b 1")])[0], told)
+    assert not torch.allclose(classifier.run([window.ids]), told)

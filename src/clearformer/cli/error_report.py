@@ -13,7 +13,7 @@ from clearformer.evaluation.report import SHOWN
 if TYPE_CHECKING:
     from clearformer.evaluation.report import ClassScore, Confusion, ErrorReport, Mistake
 
-NAME, HEADING, TEXT = 24, 8, 60  # cells that a name, the heading of a column and a text take at the most
+NAME, HEADING, TEXT = 24, 9, 60  # cells that a name, the heading of a column and a text take at the most
 
 
 def show_report(report: "ErrorReport") -> Iterator[str]:

@@ -98,6 +98,7 @@ class LabelledBatch(Batch):
     ids: Tensor  # B T
     keep: Tensor  # B T
     labels: Tensor  # B
+    types: Tensor | None = None  # B T: what each token of a pair is told
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,10 +170,14 @@ def collate_blocks(blocks: Sequence[TokenIds], *, pad: int) -> BlockBatch:
     return BlockBatch(inputs=inputs, targets=targets, keep=keep)
 
 
-def collate_labelled(rows: Sequence[tuple[TokenIds, int]], *, pad: int) -> LabelledBatch:
-    """Pad texts and put their classes beside them."""
+def collate_labelled(
+    rows: Sequence[tuple[TokenIds, int]], *, pad: int, types: Sequence[TokenIds] | None = None
+) -> LabelledBatch:
+    """Pad texts and put their classes beside them. types: of the tokens, where the texts are pairs."""
     ids, keep = _pad([ids for ids, _ in rows], pad=pad)
-    return LabelledBatch(ids=ids, keep=keep, labels=torch.tensor([label for _, label in rows], dtype=torch.long))
+    told = None if types is None else _pad(types, pad=0)[0]
+    labels = torch.tensor([label for _, label in rows], dtype=torch.long)
+    return LabelledBatch(ids=ids, keep=keep, labels=labels, types=told)
 
 
 def collate_tagged(rows: Sequence[Sequence[TokenIds]], *, pad: int) -> TaggedBatch:

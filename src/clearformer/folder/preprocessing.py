@@ -8,12 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from clearformer.foundation import settings
 from clearformer.foundation.storage import DamagedError
 from clearformer.text.tokenizer import Tokenizer
 
+# Which of two texts a token is of; what its word looks like (capitals, digits, signs); or which text, and whether the
+# other one has it, too.
+TokenTypes = Literal["texts", "shapes", "overlap"]
 TOKENIZERS = ("tokenizer", "target_tokenizer")  # names in config.json; each has a file of its name beside it
 
 
@@ -88,7 +91,7 @@ class Preprocessing:
     target_tokenizer: Tokenizer | None = None  # None: one vocabulary for both sides
     markers: Markers | None = None  # None: a source ends with <eos>, a target begins with <bos>
     labels: tuple[str, ...] = ()  # the names of the classes, for heads that have some
-    shapes: bool = False  # token types tell what each word looks like: capitals, digits, signs
+    types: TokenTypes = "texts"  # what token types tell, of models that have some
     picture: PictureFacts | None = None
     sound: SoundFacts | None = None
     outcome: Outcome = field(default_factory=Outcome)
@@ -116,7 +119,7 @@ class Preprocessing:
                 facts[name] = settings.to_plain(value)
         if self.outcome != Outcome():
             facts["outcome"] = settings.to_plain(self.outcome)
-        facts |= {"shapes": True} if self.shapes else {}
+        facts |= {"types": self.types} if self.types != "texts" else {}
         return facts | ({"labels": list(self.labels)} if self.labels else {})
 
     def save_files(self, folder: Path) -> None:
@@ -130,16 +133,17 @@ def read_preprocessing(folder: Path, plain: Mapping[str, Any]) -> Preprocessing:
     """The inverse of `plain` and `save_files`. plain: the section of config.json."""
     where = str(folder / "config.json")
     kinds = {"markers": Markers, "picture": PictureFacts, "sound": SoundFacts, "outcome": Outcome}
-    if unknown := sorted(plain.keys() - kinds.keys() - {*TOKENIZERS, "labels", "shapes"}):
+    if unknown := sorted(plain.keys() - kinds.keys() - {*TOKENIZERS, "labels", "types"}):
         raise DamagedError(f"{where} has preprocessing that this version does not know: {', '.join(unknown)}")
     labels = plain.get("labels", [])
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
         raise DamagedError(f"{where} has labels that are no list of words")
     read: dict[str, Any] = {name: settings.parse(kinds[name], plain[name], where) for name in kinds if name in plain}
     read |= {name: _tokenizer(folder, name, plain[name]) for name in TOKENIZERS if plain.get(name) is not None}
-    if not isinstance(plain.get("shapes", False), bool):
-        raise DamagedError(f"{where} has shapes that are neither true nor false")
-    return Preprocessing(labels=tuple(labels), shapes=plain.get("shapes", False), **read)
+    types = plain.get("types", "texts")
+    if types not in get_args(TokenTypes):
+        raise DamagedError(f"{where} has token types {types!r}, where {', '.join(get_args(TokenTypes))} are known")
+    return Preprocessing(labels=tuple(labels), types=types, **read)
 
 
 def _tokenizer(folder: Path, name: str, facts: Any) -> Tokenizer:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from clearformer.inference.answer_windows import AskedWindows, ContextWindow, cut_windows
 from clearformer.inference.attribution import Explanation, Part, Place, ReadRow, check_size, explain
 from clearformer.inference.reading_settings import WhyClassConfig, WhyConfig
-from clearformer.inference.text_windows import TextOrPair, cut_text
+from clearformer.inference.text_windows import TextOrPair
 from clearformer.text.tokenizer import EncodedPair
 from clearformer.text.unusable import UnusableTextError
 
@@ -24,7 +24,7 @@ def explain_class(
     """Why this class, or the one that `config.of` names. found: the class that was found; number: of the text."""
     label = _known_label(classifier.labels, found if config.of is None else config.of)
     texts: dict[Part, str] = {"text": given} if isinstance(given, str) else {"text": given[0], "second": given[1]}
-    cut = cut_text(classifier.tokenizer, given, classifier.longest, number)
+    cut = classifier.cut(given, number)
     try:
         check_size(len(cut.pieces))
     except ValueError as error:
@@ -42,7 +42,7 @@ def explain_class(
         rows.append(
             ReadRow(
                 ids=window.ids,
-                types=None,
+                types=window.types if classifier.typed else None,
                 places=[*[None] * window.lead, *inside, *[None] * after],
                 logit_of=lambda output: output[:, classifier.labels.index(label)],
                 looks=looks,

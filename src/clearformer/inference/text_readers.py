@@ -20,7 +20,7 @@ from clearformer.inference.predictor import describe
 from clearformer.inference.reading_network import ReadingNetwork
 from clearformer.inference.reading_settings import ReadingConfig, WhyClassConfig
 from clearformer.inference.steppers import SourceBatch, pad_sources
-from clearformer.inference.text_windows import TextOrPair, cut_text
+from clearformer.inference.text_windows import CutText, TextOrPair, TextWindow, cut_text
 from clearformer.inference.wrong_use import wrong_use
 from clearformer.text.tokenizer import Encoding, Tokenizer
 from clearformer.text.unusable import UnusableTextError
@@ -81,16 +81,7 @@ class Reader:
         """What the head says of each row."""
         source = self.rectangle(rows)
         tokens, keep = source.tokens[:, : self.longest], source.keep[:, : self.longest]
-        return self._reading(tokens, keep, **extra)
-
-    def run_all(self, rows: Sequence[Sequence[int]], batch: int) -> list[Tensor]:
-        """What the head says of each row, in order; like lengths are read together, so that little is padded."""
-        order = sorted(range(len(rows)), key=lambda number: len(rows[number]))
-        found: dict[int, Tensor] = {}
-        for start in range(0, len(rows), batch):
-            numbers = order[start : start + batch]
-            found |= zip(numbers, self.run([rows[number] for number in numbers]), strict=True)
-        return [found[number] for number in range(len(rows))]
+        return self._reading(tokens, keep, **{name: value[:, : self.longest] for name, value in extra.items()})
 
     def __repr__(self) -> str:
         return describe(self, f"reads {self.longest} tokens")
@@ -104,6 +95,7 @@ class Classifier(Reader):
     def __init__(self, bundle: Bundle) -> None:
         super().__init__(bundle, "class")
         self.outcome = bundle.preprocessing.outcome
+        self.typed = bundle.config.embedding.types > 1  # whether it is told which of two texts a token is of
 
     def classify(
         self, texts: str | Sequence[TextOrPair], config: ReadingConfig | None = None, **changes: Any
@@ -129,12 +121,27 @@ class Classifier(Reader):
         """What the head says of each text, by windows: W C."""
         batch = replace(config or ReadingConfig(), **changes).batch
         given: list[TextOrPair] = [texts] if isinstance(texts, str) else list(texts)
-        windows = [
-            cut_text(self.tokenizer, one, self.longest, number).windows for number, one in enumerate(given, start=1)
-        ]
-        rows = [window.ids for parts in windows for window in parts]
-        read = [logits.float() for logits in self.run_all(rows, batch)]
-        return list(torch.split(torch.stack(read), [len(parts) for parts in windows])) if rows else []
+        windows = [self.cut(one, number).windows for number, one in enumerate(given, start=1)]
+        rows = [window for parts in windows for window in parts]
+        if not rows:
+            return []
+        order = sorted(range(len(rows)), key=lambda number: len(rows[number].ids))  # like lengths need little padding
+        sorted_rows = [rows[number] for number in order]
+        read = [self._read(sorted_rows[start : start + batch]).float() for start in range(0, len(rows), batch)]
+        in_order = torch.cat(read)[torch.tensor(order).argsort()]
+        return list(torch.split(in_order, [len(parts) for parts in windows]))
+
+    def cut(self, given: TextOrPair, number: int = 1) -> CutText:
+        """A text or a pair in the windows that this model reads."""
+        overlap = self.bundle.preprocessing.types == "overlap"
+        return cut_text(self.tokenizer, given, self.longest, number, overlap=overlap)
+
+    def _read(self, windows: Sequence[TextWindow]) -> Tensor:
+        extra = {}
+        if self.typed and any(window.types is not None for window in windows):
+            types = [window.types or [0] * len(window.ids) for window in windows]
+            extra["types"] = self.rectangle(types, pad=0).tokens
+        return self.run([window.ids for window in windows], **extra)
 
     def _classification(self, row: list[float]) -> Classification:
         best = max(range(len(row)), key=row.__getitem__)

@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from clearformer.text.tokenizer import Encoding, Tokenizer
+from clearformer.data.pair_types import pair_types
+from clearformer.text.tokenizer import EncodedPair, Encoding, Tokenizer
 from clearformer.text.unusable import UnusableTextError
 
 TextOrPair = str | tuple[str, str]
@@ -15,6 +16,7 @@ class TextWindow(NamedTuple):
     lead: int
     begin: int
     width: int
+    types: list[int] | None = None  # of a pair
 
 
 class CutText(NamedTuple):
@@ -24,8 +26,12 @@ class CutText(NamedTuple):
     windows: list[TextWindow]
 
 
-def cut_text(tokenizer: Tokenizer, given: TextOrPair, longest: int, number: int = 1) -> CutText:
-    """Windows of at most `longest` pieces that overlap by half. number: of the text, for a refusal."""
+def cut_text(
+    tokenizer: Tokenizer, given: TextOrPair, longest: int, number: int = 1, *, overlap: bool = False
+) -> CutText:
+    """Windows of at most `longest` pieces that overlap by half. number: of the text, for a refusal; overlap: let the
+    types tell what both texts of a pair have.
+    """
     if not all(part.strip() for part in ([given] if isinstance(given, str) else given)):
         raise UnusableTextError(number, "is empty; give some words")
     found: Encoding = tokenizer.encode(given) if isinstance(given, str) else tokenizer.encode_pair(*given)
@@ -33,7 +39,10 @@ def cut_text(tokenizer: Tokenizer, given: TextOrPair, longest: int, number: int 
     if not ids:
         raise UnusableTextError(number, "has nothing that the model reads")
     if len(ids) <= longest:
-        return CutText(found, [TextWindow(ids, 0, 0, len(ids))])
+        types = None
+        if isinstance(found, EncodedPair):
+            types = pair_types(found, overlap=overlap, markers=list(tokenizer.special_ids.values()))
+        return CutText(found, [TextWindow(ids, 0, 0, len(ids), types)])
     if not isinstance(given, str):
         raise UnusableTextError(number, f"has {len(ids)} tokens, and the model reads {longest}; shorten it")
     bare = tokenizer.encode(given, add_special=False)

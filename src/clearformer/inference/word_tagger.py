@@ -45,7 +45,7 @@ class Tagger(Reader):
     def __init__(self, bundle: Bundle) -> None:
         super().__init__(bundle, "tags")
         self.legal = LegalTags(self.labels)
-        self.shapes = bundle.preprocessing.shapes
+        self.shapes = bundle.preprocessing.types == "shapes"
         self.split = bundle.provenance.get("words")  # how words were split in training; None: a model from elsewhere
 
     def tag(self, text: str) -> list[Tag]:

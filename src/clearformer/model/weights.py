@@ -80,3 +80,8 @@ def _depths(weights: dict[str, Tensor]) -> dict[str, int]:
 def _some(names: set[str]) -> str:
     shown = sorted(names)
     return ", ".join(shown[:3]) + (f" and {len(shown) - 3} more" if len(shown) > 3 else "") if shown else "none"
+
+
+def token_types(model: nn.Module) -> int:
+    """How many types of tokens a model tells apart."""
+    return next((len(weight) for name, weight in model.named_parameters() if name.endswith(TYPES)), 0)

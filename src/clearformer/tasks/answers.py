@@ -26,6 +26,7 @@ from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Preprocessing
 from clearformer.inference.answer_finder import Answerer
 from clearformer.inference.answer_windows import cut_windows
+from clearformer.model.weights import token_types
 from clearformer.tasks.answer_report import HeldQuestions, report, settle
 from clearformer.tasks.automatic import question_files
 from clearformer.tasks.data_files import DataFiles, file_names, folder_of, several
@@ -157,8 +158,7 @@ def collate(data: QuestionData, preprocessing: Preprocessing) -> Callable[[Seque
 
 def loss(model: nn.Module, batch: SpanBatch, objective: SpanObjective) -> Loss:
     """The mean of both ends' cross-entropies, and how often both were right."""
-    kinds = next((len(weight) for name, weight in model.named_parameters() if name.endswith("type_embed.weight")), 0)
-    extra = {"types": batch.types} if kinds > 1 else {}
+    extra = {"types": batch.types} if token_types(model) > 1 else {}
     logits = model(batch.ids, keep=batch.keep, **extra).float()  # B T 2
     goals = torch.stack([batch.starts, batch.ends], dim=1)
     each = cross_entropy(logits, goals, reduction="none").mean(dim=1)

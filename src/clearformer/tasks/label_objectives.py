@@ -9,6 +9,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, mse_loss
 
 from clearformer.data.collate import LabelledBatch
 from clearformer.data.readers.label_cells import LabelKind
+from clearformer.model.weights import token_types
 from clearformer.training.loss import Loss
 
 MOST_WEIGHT = 20.0  # of a rare label's examples: beyond this a handful of texts decides everything
@@ -46,7 +47,8 @@ class CountedObjective(LabelObjective):
 
 def loss(model: nn.Module, batch: LabelledBatch, objective: LabelObjective) -> Loss:
     """The loss of a batch by the kind of its labels."""
-    logits = model(batch.ids, keep=batch.keep).float()
+    extra = {"types": batch.types} if batch.types is not None and token_types(model) > 1 else {}
+    logits = model(batch.ids, keep=batch.keep, **extra).float()
     told = objective if isinstance(objective, CountedObjective) else CountedObjective(**vars(objective))
     if told.kind == "number":
         each = mse_loss(logits[:, 0], batch.labels, reduction="none")

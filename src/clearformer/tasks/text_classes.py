@@ -12,6 +12,7 @@ import torch
 from clearformer.data.class_split import hold_out_by_class
 from clearformer.data.collate import LabelledBatch, collate_labelled
 from clearformer.data.file_facts import scan
+from clearformer.data.pair_types import OVERLAP_TYPES, pair_types
 from clearformer.data.readers.label_cells import LabelKind
 from clearformer.data.readers.labelled import LabelledText, find_columns, read_labelled
 from clearformer.data.readers.tables import read_rows
@@ -34,7 +35,7 @@ from clearformer.text.tokenizer import Tokenizer
 from clearformer.text.train_tokenizer import TokenizerConfig
 
 log = logging.getLogger(__name__)
-Example = tuple[TokenIds, Any]  # ids; the numbers of the labels, or the number itself
+Example = tuple[Any, ...]  # ids; the numbers of the labels, or the number itself; of a pair, the types of its tokens
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +55,7 @@ class LabelledData(DataFiles):
     hold_out: float = 0.1  # share of each class, where there is no dev
     vocabulary: TokenizerConfig = field(default_factory=lambda: TokenizerConfig(kind="wordpiece"))
     max_length: int = 256  # tokens; of a longer text the beginning is read, and how many are is said
+    overlap: bool = False  # pairs: tell the model which tokens both texts have
     word_dropout: float = 0.0  # chance that a token is hidden in training
 
 
@@ -82,26 +84,36 @@ def prepare(data: LabelledData, workspace: Workspace) -> Prepared[Example]:
         "max_length": data.max_length,
         "labels": list(goals.labels),
         **({} if data.kind == "one" else {"kind": data.kind}),
+        **({"overlap": True} if data.overlap else {}),
     }
-    columns = {
-        "tokens": token_type_for(tokenizer.vocab_size), "label": "<f4" if data.kind == "number" else "<u4"
-    }  # fmt: skip
+    pairs = any(row.second is not None for row in train)
+    columns = {"tokens": token_type_for(tokenizer.vocab_size), "label": "<f4" if data.kind == "number" else "<u4"}
+    columns |= {"types": "|u1"} if pairs else {}
 
     def fill(writer: ShardWriter) -> dict[str, Any]:
-        rows = encode(tokenizer, [_given(row) for row in train], data.max_length)
+        rows = encode(tokenizer, train, data)
         numbers = [goals.numbers(row) for row in train]
-        writer.add(tokens=_column(rows, np.int64), label=_column(numbers, np.float64))
+        told = {"types": _column([types for _, types in rows], np.int64)} if pairs else {}
+        writer.add(tokens=_column([ids for ids, _ in rows], np.int64), label=_column(numbers, np.float64), **told)
         return {"kept": len(rows)}
 
     made = workspace.folder / "shards"
     shards = shards_for(made, columns=columns, made_from=made_from, fill=fill, same=workspace.resume)
-    read = encode(tokenizer, [_given(row) for row in dev], data.max_length)
+    read = encode(tokenizer, dev, data)
     return Prepared(
-        train=shards,  # type: ignore[arg-type]  # two columns
+        train=shards,
         lengths=[shards.lengths("tokens")],
-        dev=[(np.array(ids), np.array(goals.numbers(row))) for ids, row in zip(read, dev, strict=True)],
+        dev=[
+            (np.array(ids), np.array(goals.numbers(row)), *([np.array(types)] if pairs else []))
+            for (ids, types), row in zip(read, dev, strict=True)
+        ],
         held=_held(dev),
-        preprocessing=Preprocessing(tokenizer=tokenizer, labels=goals.labels, outcome=goals.outcome),
+        preprocessing=Preprocessing(
+            tokenizer=tokenizer,
+            labels=goals.labels,
+            outcome=goals.outcome,
+            types="overlap" if data.overlap and pairs else "texts",
+        ),
         objective=goals.counted,
     )
 
@@ -142,20 +154,35 @@ def _given(row: LabelledText) -> TextOrPair:
     return row.text if row.second is None else (row.text, row.second)
 
 
-def encode(tokenizer: Tokenizer, texts: Sequence[TextOrPair], longest: int) -> list[list[int]]:
-    """The ids of each text, with markers; a longer one is read from its beginning, and how many are is said."""
-    plain = [text for text in texts if isinstance(text, str)]
-    single = iter(tokenizer.ids(plain))
-    rows = [next(single) if isinstance(text, str) else list(tokenizer.encode_pair(*text).ids) for text in texts]
-    if long := sum(len(row) > longest for row in rows):
-        log.warning("%d of %d texts have more than %d tokens; their beginning is read", long, len(rows), longest)
-    return [row if len(row) <= longest else [*row[: longest - 1], row[-1]] for row in rows]
+def encode(tokenizer: Tokenizer, rows: Sequence[LabelledText], data: LabelledData) -> list[tuple[list[int], list[int]]]:
+    """The ids of each text or pair, with markers, and their types; a longer one is read from its beginning, and how
+    many are is said.
+    """
+    single = iter(tokenizer.ids([row.text for row in rows if row.second is None]))
+    markers = list(tokenizer.special_ids.values())
+    made: list[tuple[list[int], list[int]]] = []
+    for row in rows:
+        if row.second is None:
+            ids = next(single)
+            made.append((ids, [0] * len(ids)))
+        else:
+            pair = tokenizer.encode_pair(row.text, row.second)
+            made.append((list(pair.ids), pair_types(pair, overlap=data.overlap, markers=markers)))
+    most = data.max_length
+    if long := sum(len(ids) > most for ids, _ in made):
+        log.warning("%d of %d texts have more than %d tokens; their beginning is read", long, len(rows), most)
+    return [(_shortened(ids, most), _shortened(types, most)) for ids, types in made]
+
+
+def _shortened(row: list[int], longest: int) -> list[int]:
+    return row if len(row) <= longest else [*row[: longest - 1], row[-1]]
 
 
 def sizes(preprocessing: Preprocessing) -> dict[str, Any]:
     """What vocabulary and classes decide of the model."""
     head = {"kind": "class", "labels": max(1, len(preprocessing.labels))}  # a number is one output
-    return {"vocab_size": preprocessing.sides[0].vocab_size, "head": head}
+    told = {"embedding": {"types": OVERLAP_TYPES}} if preprocessing.types == "overlap" else {}
+    return {"vocab_size": preprocessing.sides[0].vocab_size, "head": head, **told}
 
 
 def collate(data: LabelledData, preprocessing: Preprocessing) -> Callable[[Sequence[Example], Seed], LabelledBatch]:
@@ -170,15 +197,18 @@ def collate(data: LabelledData, preprocessing: Preprocessing) -> Callable[[Seque
 
     def collate_rows(rows: Sequence[Example], seed: Seed) -> LabelledBatch:
         random = np.random.default_rng(seed) if seed and data.word_dropout else None
-        texts = [ids if random is None else hide(ids, random) for ids, _ in rows]
-        firsts = [int(label[0]) if len(label) else 0 for _, label in rows]
-        batch = collate_labelled(list(zip(texts, firsts, strict=True)), pad=tokenizer.special_ids.get("pad", 0))
+        labels = [row[1] for row in rows]
+        texts = [row[0] if random is None else hide(row[0], random) for row in rows]
+        firsts = [int(label[0]) if len(label) else 0 for label in labels]
+        types = [row[2] for row in rows] if len(rows[0]) > 2 else None
+        pad = tokenizer.special_ids.get("pad", 0)
+        batch = collate_labelled(list(zip(texts, firsts, strict=True)), pad=pad, types=types)
         if preprocessing.outcome.kind == "one":
             return batch
         if preprocessing.outcome.kind == "number":
-            return replace(batch, labels=torch.tensor([float(label[0]) for _, label in rows]))
+            return replace(batch, labels=torch.tensor([float(label[0]) for label in labels]))
         present = torch.zeros(len(rows), len(preprocessing.labels))
-        for row, (_, label) in enumerate(rows):
+        for row, label in enumerate(labels):
             present[row, np.asarray(label, dtype=np.int64)] = 1.0
         return replace(batch, labels=present)
 

@@ -105,7 +105,7 @@ def prepare(data: TaggedData, workspace: Workspace) -> Prepared[Example]:
         lengths=[shards.lengths("tokens")],
         dev=[row for one in dev for row in encode(tokenizer, one, labels, data)],
         held=_held(dev),
-        preprocessing=Preprocessing(tokenizer=tokenizer, labels=labels, shapes=data.shapes),
+        preprocessing=Preprocessing(tokenizer=tokenizer, labels=labels, types="shapes" if data.shapes else "texts"),
     )
 
 
@@ -147,7 +147,7 @@ def encode(tokenizer: Tokenizer, one: TaggedSentence, labels: Sequence[str], dat
 def sizes(preprocessing: Preprocessing) -> dict[str, Any]:
     """What vocabulary and tags decide of the model."""
     head = {"kind": "tags", "labels": len(preprocessing.labels)}
-    told = {"embedding": {"types": SHAPE_TYPES}} if preprocessing.shapes else {}
+    told = {"embedding": {"types": SHAPE_TYPES}} if preprocessing.types == "shapes" else {}
     return {"vocab_size": preprocessing.sides[0].vocab_size, "head": head, **told}
 
 
