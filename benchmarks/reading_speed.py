@@ -43,11 +43,12 @@ Classify = Callable[[Sequence[str], int], list[str]]  # texts, batch -> labels
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", help="a classifier of SST-2 over a BERT; without it, MiniLM with a random head")
+    parser.add_argument("--threads", type=int, default=len(cores()), help="of PyTorch, here and there (one per core)")
     parser.add_argument("--repeats", type=int, default=7, help="turns of each (7)")
     parser.add_argument("--texts", type=int, default=872, help="how many texts of SST-2's dev part (872)")
     parser.add_argument("--alone", type=int, default=100, help="how many of them one at a time (100)")
     asked = parser.parse_args()
-    torch.set_num_threads(len(cores()))
+    torch.set_num_threads(asked.threads)
     rows = read_dev(asked.texts)
     texts = [text for text, _ in rows]
     with tempfile.TemporaryDirectory() as folder:
@@ -71,9 +72,9 @@ def open_all(model: str | None, folder: Path) -> dict[str, Classify]:
     bundle.save(given, folder / "model")
     convert(folder / "model", folder / "int8", quantization="int8")
     opened = {
-        "clearformer, float32": open_bundle(folder / "model", "ctranslate2"),
-        "clearformer, int8": open_bundle(folder / "int8", "ctranslate2"),
-        "clearformer, PyTorch": open_bundle(folder / "model", "torch"),
+        "clearformer, float32 (torch)": open_bundle(folder / "model"),
+        "clearformer, int8 (ctranslate2)": open_bundle(folder / "int8"),
+        "clearformer, float32 (ctranslate2)": open_bundle(folder / "model", "ctranslate2"),
     }
     ours = {title: _ours(Classifier(one)) for title, one in opened.items()}
     return {THEIRS: open_transformers(given, folder), **ours}

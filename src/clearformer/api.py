@@ -23,9 +23,9 @@ def load(model: str | Path = DEFAULT_MODEL, *others: str | Path) -> Any:
     `transcribe`. It runs in PyTorch, where it can be traced; a classifier, tagger, … that was quantised runs in
     ctranslate2. others: translators over the same vocabulary that decide together with the first.
     """
-    from clearformer.inference.engines import as_stored
+    from clearformer.inference.engines import open_bundle
 
-    loaded = [as_stored(one) for one in (model, *others)]
+    loaded = [open_bundle(one) for one in (model, *others)]
     if not others:
         return in_use(loaded[0])
     from clearformer.inference.translator_ensemble import translator_of

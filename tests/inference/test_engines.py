@@ -14,7 +14,7 @@ from clearformer.foundation import storage
 from clearformer.inference import engines
 from clearformer.inference.ctranslate2 import CTranslate2Translator
 from clearformer.inference.engine_network import EngineNetwork
-from clearformer.inference.engines import as_stored, converted, open_bundle, open_translator
+from clearformer.inference.engines import converted, open_bundle, open_translator
 from clearformer.inference.translation_settings import DecodingConfig
 from clearformer.inference.translator import Translator
 from clearformer.interop.to_ctranslate2 import convert
@@ -154,31 +154,30 @@ def test_a_folder_made_for_the_fast_engine_opens_as_it_is(folder: Path):
         open_translator(place, "torch")
 
 
-def test_a_model_that_reads_is_read_by_the_fast_engine(tmp_path: Path):
+def test_a_model_that_reads_has_either_engine(tmp_path: Path):
     saved(tmp_path / "m" / "toy", head=HEADS["class"])
-    opened = open_bundle(tmp_path / "m" / "toy")
+    assert not isinstance(open_bundle(tmp_path / "m" / "toy").model, EngineNetwork)  # which is the faster one here
+    assert [path.name for path in (tmp_path / "m").iterdir()] == ["toy"]
+    opened = open_bundle(tmp_path / "m" / "toy", "ctranslate2")
     assert isinstance(opened.model, EngineNetwork)
     assert opened.labels == LABELS
     assert sorted(path.name for path in (tmp_path / "m").iterdir()) == [".toy.ctranslate2", "toy"]
-    assert not isinstance(open_bundle(tmp_path / "m" / "toy", "torch").model, EngineNetwork)
 
 
-def test_a_reader_that_the_fast_engine_cannot_run_says_why(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+def test_a_reader_that_the_fast_engine_cannot_run_is_refused_by_name(tmp_path: Path):
     saved(tmp_path / "alibi", bert(position=PositionConfig(kind="alibi")))
-    with caplog.at_level(logging.INFO):
-        assert not isinstance(open_bundle(tmp_path / "alibi").model, EngineNetwork)
-    assert "reading with the torch engine: ctranslate2 cannot run this bert: its positions are alibi" in caplog.text
-    with pytest.raises(ValueError, match="its positions are alibi"):
+    assert not isinstance(open_bundle(tmp_path / "alibi").model, EngineNetwork)
+    with pytest.raises(ValueError, match="ctranslate2 cannot run this bert: its positions are alibi"):
         open_bundle(tmp_path / "alibi", "ctranslate2")
 
 
 def test_a_quantised_reader_opens_as_such(tmp_path: Path):
     saved(tmp_path / "toy", head=HEADS["class"])
     convert(tmp_path / "toy", tmp_path / "small", quantization="int8")
-    for opened in (open_bundle(tmp_path / "small"), as_stored(tmp_path / "small")):
+    for engine in ("auto", "ctranslate2"):
+        opened = open_bundle(tmp_path / "small", engine)
         assert isinstance(opened.model, EngineNetwork)
         assert opened.model.engine.quantization == "int8"
-    assert not isinstance(as_stored(tmp_path / "toy").model, EngineNetwork)
     with pytest.raises(ValueError, match="holds weights for ctranslate2 alone"):
         open_bundle(tmp_path / "small", "torch")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["small", "toy"]  # a quantised folder needs no copy
@@ -188,5 +187,6 @@ def test_a_damaged_reader_is_run_by_nobody(tmp_path: Path):
     saved(tmp_path / "toy")
     weights = tmp_path / "toy" / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-4])
-    with pytest.raises(storage.DamagedError):
-        open_bundle(tmp_path / "toy")
+    for engine in ("auto", "ctranslate2"):
+        with pytest.raises(storage.DamagedError):
+            open_bundle(tmp_path / "toy", engine)

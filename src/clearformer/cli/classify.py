@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_texts(parser, "texts")
     add_model(parser, "a classifier")
     add_options(parser, VERBS["classify"].options)
-    add_engine(parser)
+    add_engine(parser, auto="ctranslate2 for a quantised folder, and otherwise torch")
     add_why(parser, WhyClassConfig)
     add_answers(parser, "print one JSON object per text, with the score of every class")
     parser.epilog = (

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_texts(parser, "texts")
     add_model(parser, "an encoder")
     add_options(parser, VERBS["embed"].options)
-    add_engine(parser)
+    add_engine(parser, auto="ctranslate2 for a quantised folder, and otherwise torch")
     add_answers(parser, "print one JSON object per text, with the text and its vector")
     parser.epilog = (
         "Prints one JSON array per text, a vector of norm 1; --output FILE.npy writes one float32 matrix instead. "

@@ -20,13 +20,13 @@ def add_search(parser: argparse.ArgumentParser, *, nbest: bool = False) -> None:
         add_options(parser, DecodingConfig, only=[name], default=shown)
 
 
-def add_engine(parser: argparse.ArgumentParser) -> None:
-    """--engine."""
+def add_engine(parser: argparse.ArgumentParser, auto: str = "the faster ctranslate2 where it can") -> None:
+    """--engine. auto: what that takes."""
     parser.add_argument(
         "--engine",
         choices=["auto", "torch", "ctranslate2"],
         default="auto",
-        help="what runs the model; auto takes the faster ctranslate2 where it can (auto)",
+        help=f"what runs the model; auto takes {auto} (auto)",
     )
 
 

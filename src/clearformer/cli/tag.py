@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     add_texts(parser, "texts")
     add_model(parser, "a tagger")
-    add_engine(parser)
+    add_engine(parser, auto="ctranslate2 for a quantised folder, and otherwise torch")
     parser.add_argument(
         "--entities",
         action="store_true",

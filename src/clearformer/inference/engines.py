@@ -60,35 +60,19 @@ def open_translator(
 
 
 def open_bundle(model: str | Path | ModelFolder, engine: Engine = "auto") -> "Bundle":
-    """Open a model that reads text (classifies, tags, answers, embeds), to be used by the object for its task.
+    """Open a model that reads (classifies, tags, answers, embeds), to be used by the object for its task.
 
-    "auto" takes ctranslate2 if it can run this model, and otherwise says why not. Only "torch" can be looked inside.
+    "auto" takes ctranslate2 for a folder that was quantised or exported for it, and PyTorch for whole weights. With
+    those PyTorch is as fast in batches and faster for one text, because it keeps them packed and all cores share the
+    text (`benchmarks/reading_speed.py`); and only there can a model be looked inside.
     """
     folder = open_folder(model)
-    if engine == "torch" or (engine == "auto" and _reads_no_text(folder)):
+    stored = folder.description.engine is not None
+    if engine == "auto":
+        engine = "ctranslate2" if stored and folder.description.model.get("shape") == "encoder" else "torch"
+    if engine == "torch":
         return _load(folder)
-    try:
-        return _load_fast(folder if folder.description.engine is not None else converted(folder))
-    except storage.DamagedError:  # no engine should run it
-        raise
-    except ValueError as error:
-        if engine == "ctranslate2" or folder.description.engine is not None:
-            raise
-        loaded = _load(folder)
-        log.info("reading with the torch engine: %s", error)
-        return loaded
-
-
-def as_stored(model: str | Path | ModelFolder) -> "Bundle":
-    """A model by the engine that its folder was made for: PyTorch, or ctranslate2 if it was quantised or exported."""
-    folder = open_folder(model)
-    reads = folder.description.engine is not None and folder.description.model.get("shape") == "encoder"
-    return open_bundle(folder, "ctranslate2" if reads else "torch")
-
-
-def _reads_no_text(folder: ModelFolder) -> bool:
-    front = folder.description.model.get("front", {})
-    return isinstance(front, dict) and front.get("kind", "tokens") != "tokens"
+    return _load_fast(folder if stored else converted(folder))
 
 
 def _load(folder: ModelFolder) -> "Bundle":

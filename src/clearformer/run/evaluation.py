@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from clearformer.evaluation.report import ErrorReport
 from clearformer.folder.description import ModelFolder, open_folder
 from clearformer.foundation.progress import OnProgress, unwatched
-from clearformer.inference.engines import as_stored
+from clearformer.inference.engines import open_bundle
 from clearformer.run.recipe import trainable
 from clearformer.tasks import name_task
 from clearformer.tasks.task import Judging, Scores, Training
@@ -72,4 +72,4 @@ def _open(
         on_progress=on_progress,
     )
     held = training.held_out(list(files), folder)
-    return _Judged(training, predictor or task.use(as_stored(folder)), held, judging)
+    return _Judged(training, predictor or task.use(open_bundle(folder)), held, judging)

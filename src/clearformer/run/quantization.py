@@ -13,7 +13,7 @@ from typing import Any
 
 from clearformer.folder.description import ModelFolder, open_folder
 from clearformer.foundation.progress import OnProgress, unwatched
-from clearformer.inference.engines import as_stored, converted
+from clearformer.inference.engines import converted, open_bundle
 from clearformer.interop.to_ctranslate2 import Quantization, convert
 from clearformer.run.evaluation import evaluate
 from clearformer.run.recipe import trainable
@@ -81,7 +81,7 @@ def _measure(
 ) -> tuple[str, ScoredVersion]:
     """Score a folder of the fast engine; also the name of the score that decides."""
     task, training = trainable(name_task(folder.description.task, folder.description.model))
-    predictor = task.use(as_stored(folder))
+    predictor = task.use(open_bundle(folder))
     started = time.perf_counter()
     scores = evaluate(folder, files, options=options, predictor=predictor, on_progress=on_progress)
     taken = time.perf_counter() - started
