@@ -1,6 +1,10 @@
 """Export from the command line: each program gets its folder, and what cannot be is said before anything is written."""
 
 from clearformer.cli.main import main
+from clearformer.folder import bundle
+from clearformer.folder.bundle import Bundle
+from clearformer.model.build import build
+from clearformer.model.families import FAMILIES
 from interop.folders import bert_folder
 
 
@@ -21,8 +25,9 @@ def test_there_and_back(tmp_path, capsys):
 
 
 def test_an_engine_that_does_not_know_the_family_refuses_by_name(tmp_path, capsys):
-    model = ours(tmp_path)
-    assert main(["export", model, str(tmp_path / "out"), "--to", "ctranslate2"]) == 1
+    config = FAMILIES["gpt2"](vocab_size=40, dim=16, hidden_dim=32, layers=1, heads=2)
+    bundle.save(Bundle(config=config, model=build(config)), tmp_path / "gpt2")
+    assert main(["export", str(tmp_path / "gpt2"), str(tmp_path / "out"), "--to", "ctranslate2"]) == 1
     assert "ctranslate2" in capsys.readouterr().err.lower()
     assert not (tmp_path / "out").exists()
 
