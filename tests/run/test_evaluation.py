@@ -24,7 +24,7 @@ WANTED = {
 }
 
 
-def test_files(task, folder):
+def files_of_a_test(task, folder):
     """A test set for each task, in files as people have them."""
     if task in ("language-model", "masked-language-model"):
         (folder / "test.txt").write_text(prose(5, seed=9))
@@ -39,14 +39,11 @@ def test_files(task, folder):
     return [folder / "dev.words", folder / "dev.figures"]
 
 
-test_files.__test__ = False
-
-
 @pytest.mark.parametrize("task", TRAINED)
 def test_a_folder_is_scored_as_its_task_wants(task, tmp_path):
     recipe = read_recipe(TINY[task](tmp_path))
     bundle.save(assemble(recipe, tmp_path).made, tmp_path / "model")
-    files = test_files(task, tmp_path)
+    files = files_of_a_test(task, tmp_path)
     scores = evaluate(tmp_path / "model", files)
     assert scores.keys() >= WANTED[task]
     assert evaluate(tmp_path / "model", files) == scores
@@ -62,14 +59,14 @@ def test_a_model_that_is_open_already_is_asked_instead(tmp_path):
             assert len(pictures) == 10
             return [type("Found", (), {"label": str(label)}) for label in drawn(10, seed=9)[1]]
 
-    scores = evaluate(tmp_path / "model", test_files("picture-classification", tmp_path), predictor=Perfect())
+    scores = evaluate(tmp_path / "model", files_of_a_test("picture-classification", tmp_path), predictor=Perfect())
     assert scores["accuracy"] == 1.0
 
 
 def test_settings_of_the_comparison_are_taken(tmp_path):
     recipe = read_recipe(TINY["translation"](tmp_path))
     bundle.save(assemble(recipe, tmp_path).made, tmp_path / "model")
-    files = test_files("translation", tmp_path)
+    files = files_of_a_test("translation", tmp_path)
     _, training = trainable("translation")
     usual, own = (evaluate(tmp_path / "model", files, scoring=given) for given in (None, {"tokenise": "char"}))
     assert "tok:13a" in usual["signature"]
