@@ -84,6 +84,7 @@ def test_a_bundled_models_data_allows_it(recipe):
         "broad-twitter": "Leon Derczynski",
         "wnut-17": "Leon Derczynski",
         "wikitext-2": "Merity",
+        "drcd": "Delta Research Center",
     }
     if "CC BY" in (recipe.data.licence or ""):
         assert owners.get(recipe.data.corpus, "tatoeba.org") in recipe.data.attribution

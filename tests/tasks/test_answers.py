@@ -158,12 +158,35 @@ def test_every_answer_is_whole_in_some_window_and_the_others_point_to_the_first_
     context = " ".join(numbers)
     for number in numbers:
         asked = AskedQuestion("q", QUESTION, context, (GivenAnswer(number, context.index(number)),))
-        rows = list(answers.encode(tokenizer, [asked], 20))
+        rows = list(answers.encode(tokenizer, [asked], QuestionData(max_length=20)))
         assert all(len(ids) <= 20 for ids, _, _ in rows)
         spans = [(ids[span[0] : span[1] + 1], span) for ids, _, span in rows]
         inside = [tuple(ids) for ids, span in spans if span[1]]
         assert set(inside) == {tokenizer.encode(number, add_special=False).ids}
         assert all(span[0] == 0 for _, span in spans if not span[1])
+
+
+def test_what_question_and_text_share_is_told_in_training_and_in_use(tmp_path):
+    """The answer is the word behind the one that was asked about: found at once by who is told what both have."""
+    draw = random.Random(1)
+    words = [f"{a}{b}" for a in "bdfgklmnprst" for b in "aeiou"]
+    paragraphs = []
+    for number in range(500):
+        context = draw.sample(words, 6)
+        place = draw.randrange(5)
+        text = " ".join(context)
+        answer = {"text": context[place + 1], "answer_start": text.index(context[place + 1])}
+        asked = {"id": f"q{number}", "question": f"after {context[place]} ?", "answers": [answer]}
+        paragraphs.append({"context": text, "qas": [asked]})
+    (tmp_path / "train.json").write_text(json.dumps({"data": [{"paragraphs": paragraphs}]}), encoding="utf-8")
+    changes = {"data__overlap": True, "training__steps": 200, "training__validate_every": 200}
+    made = train(recipe(**changes), tmp_path / "run", base=tmp_path)
+    answerer = cf.load(made)
+    assert answerer.bundle.config.embedding.types == 4
+    assert answerer.answer("after da ?", "ba be da fo gu").text == "fo"
+    [window] = answerer.cut("after da ?", "ba be da fo gu").windows
+    shared = {answerer.tokenizer.piece(one) for one, kind in zip(window.ids, window.types, strict=True) if kind > 1}
+    assert shared == {answerer.tokenizer.piece(one) for one in answerer.tokenizer.encode("da", add_special=False).ids}
 
 
 def test_no_text_is_in_two_parts(folder):

@@ -198,13 +198,16 @@ def test_a_label_that_training_never_saw_is_named(folder):
         assemble(recipe({"data.dev": "dev.tsv"}), folder)
 
 
-def test_numbered_classes_are_called_by_their_names(folder):
+@pytest.mark.parametrize(
+    "told", [{"data.names": "names.txt"}, {"data.classes": ["worth it", "not worth it"]}], ids=["file", "recipe"]
+)
+def test_numbered_classes_are_called_by_their_names(folder, told):
     """In training, in use, and where a test file has the numbers; a number without a name is refused by its line."""
     for part in ("train", "test"):
         text = (folder / f"{part}.tsv").read_text(encoding="utf-8")
         (folder / f"{part}.tsv").write_text(text.replace("bad\t", "1\t").replace("good\t", "0\t"), encoding="utf-8")
     (folder / "names.txt").write_text("worth it\nnot worth it\n", encoding="utf-8")
-    made = train(recipe({"data.names": "names.txt"}), folder / "run", base=folder)
+    made = train(recipe(told), folder / "run", base=folder)
     assert evaluate(made, [folder / "test.tsv"])["accuracy"] > 0.95
     assert {one.label for one in cf.load(made).classify(["a lovely film", "a dull film"])} == {
         "worth it",

@@ -59,6 +59,7 @@ class Answerer(Reader):
 
     def __init__(self, bundle: Bundle) -> None:
         super().__init__(bundle, "span")
+        self.overlap = bundle.preprocessing.types == "overlap"
         self.may_decline = bundle.provenance.get("no_answer") is True
         self.temperature = bundle.preprocessing.outcome.temperature
 
@@ -86,10 +87,14 @@ class Answerer(Reader):
         """What the model says of the passages of each question's context, in order."""
         for start in range(0, len(asked), options.batch):
             part = asked[start : start + options.batch]
-            cut = [cut_windows(self.tokenizer, *one, self.longest) for one in part]
+            cut = [self.cut(*one) for one in part]
             read = self.window_logits([window for one in cut for window in one.windows], options.batch)
             for (_, context), one in zip(part, cut, strict=True):
                 yield ReadContext(text=context, places=one.places, band=self._odds(one, read, options.longest))
+
+    def cut(self, question: str, context: str) -> AskedWindows:
+        """The windows that the model reads."""
+        return cut_windows(self.tokenizer, question, context, self.longest, overlap=self.overlap)
 
     def why(
         self, question: str, context: str, found: Answer, config: WhyConfig | None = None, **changes: Any

@@ -6,6 +6,7 @@ the same pieces in every window, and the offsets are those of the whole context.
 
 from typing import NamedTuple
 
+from clearformer.data.pair_types import pair_types
 from clearformer.text.tokenizer import Tokenizer
 
 LEAST_ROOM = 8  # pieces of a context beside the question; with fewer there is nothing to read
@@ -33,9 +34,12 @@ class AskedWindows(NamedTuple):
         return (touched[0], touched[-1]) if touched else None
 
 
-def cut_windows(tokenizer: Tokenizer, question: str, context: str, longest: int) -> AskedWindows:
-    """Windows of at most `longest` pieces, markers and question included."""
+def cut_windows(
+    tokenizer: Tokenizer, question: str, context: str, longest: int, *, overlap: bool = False
+) -> AskedWindows:
+    """Windows of at most `longest` pieces, markers and question included. overlap: the types tell what both have."""
     pair = tokenizer.encode_pair(question, context)
+    types = pair_types(pair, overlap=overlap, markers=list(tokenizer.special_ids.values()))
     count = sum(pair.second)
     room = longest - (len(pair.ids) - count)
     if room < min(LEAST_ROOM, max(1, count)):
@@ -49,7 +53,7 @@ def cut_windows(tokenizer: Tokenizer, question: str, context: str, longest: int)
         windows.append(
             ContextWindow(
                 ids=(*pair.ids[:lead], *pair.ids[taken], *pair.ids[after:]),
-                types=(*pair.types[:lead], *pair.types[taken], *pair.types[after:]),
+                types=(*types[:lead], *types[taken], *types[after:]),
                 lead=lead,
                 begin=start,
                 width=taken.stop - taken.start,

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from clearformer.inference.answer_windows import AskedWindows, ContextWindow, cut_windows
+from clearformer.inference.answer_windows import AskedWindows, ContextWindow
 from clearformer.inference.attribution import Explanation, Part, Place, ReadRow, check_size, explain
 from clearformer.inference.reading_settings import WhyClassConfig, WhyConfig
 from clearformer.inference.text_windows import TextOrPair
@@ -62,7 +62,7 @@ def explain_answer(
         check_size(len(pair))
     except ValueError as error:
         raise ValueError(f"the text {error}") from None
-    asked = cut_windows(answerer.tokenizer, question, context, answerer.longest)
+    asked = answerer.cut(question, context)
     typed = answerer.bundle.config.embedding.types > 1
     windows, first, last = asked.windows, 0, 0
     if found.text:

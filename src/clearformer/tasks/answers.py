@@ -18,6 +18,7 @@ from torch.nn.functional import cross_entropy
 from clearformer.data.class_split import hold_out_by_class
 from clearformer.data.collate import SpanBatch, collate_spans
 from clearformer.data.file_facts import scan
+from clearformer.data.pair_types import OVERLAP_TYPES
 from clearformer.data.readers.squad import AskedQuestion, read_questions
 from clearformer.data.shards import Column, ShardWriter, shards_for, token_type_for
 from clearformer.data.token_pairs import TokenIds
@@ -52,6 +53,7 @@ class QuestionData(DataFiles):
     hold_out: float = 0.1  # share of the texts, where there is no dev
     vocabulary: TokenizerConfig = field(default_factory=lambda: TokenizerConfig(kind="wordpiece"))
     max_length: int = 256  # tokens of question and text together; a longer text is read in overlapping windows
+    overlap: bool = False  # tell the model which tokens question and text share
     elsewhere: float = 0.1  # share of the questions that are also asked of another text, which has no answer to them
 
 
@@ -77,6 +79,7 @@ def prepare(data: QuestionData, workspace: Workspace) -> Prepared[Example]:
         "hold_out": data.hold_out,
         "max_length": data.max_length,
         "elsewhere": data.elsewhere,
+        **({"overlap": True} if data.overlap else {}),
     }
     columns = {"tokens": token_type_for(tokenizer.vocab_size), "types": "|u1", "span": "<u4"}
 
@@ -84,7 +87,7 @@ def prepare(data: QuestionData, workspace: Workspace) -> Prepared[Example]:
         asked = [*train, *ask_elsewhere(train, data.elsewhere)]
         kept = 0
         for begin in range(0, len(asked), AT_ONCE):
-            rows = list(encode(tokenizer, asked[begin : begin + AT_ONCE], data.max_length))
+            rows = list(encode(tokenizer, asked[begin : begin + AT_ONCE], data))
             writer.add(**{name: _column(part) for name, part in zip(columns, zip(*rows, strict=True), strict=True)})
             kept += len(rows)
         return {"kept": kept}
@@ -94,9 +97,9 @@ def prepare(data: QuestionData, workspace: Workspace) -> Prepared[Example]:
     return Prepared(
         train=shards,  # type: ignore[arg-type]  # three columns
         lengths=[shards.lengths("tokens")],
-        dev=list(encode(tokenizer, dev, data.max_length)),
+        dev=list(encode(tokenizer, dev, data)),
         held=HeldQuestions(questions=dev, places=[f"question {asked.id}" for asked in dev]),
-        preprocessing=Preprocessing(tokenizer=tokenizer),
+        preprocessing=Preprocessing(tokenizer=tokenizer, types="overlap" if data.overlap else "texts"),
     )
 
 
@@ -125,13 +128,14 @@ def ask_elsewhere(questions: Sequence[AskedQuestion], share: float) -> Iterator[
             yield asked._replace(context=context, answers=())
 
 
-def encode(tokenizer: Tokenizer, questions: Sequence[AskedQuestion], longest: int) -> Iterator[Example]:
+def encode(tokenizer: Tokenizer, questions: Sequence[AskedQuestion], data: QuestionData) -> Iterator[Example]:
     """The windows of each question, with the answer's first and last token, or 0 and 0 where it is not inside."""
     for asked in questions:
         try:
-            cut = cut_windows(tokenizer, asked.question, asked.context, longest)
+            cut = cut_windows(tokenizer, asked.question, asked.context, data.max_length, overlap=data.overlap)
         except ValueError as error:
-            raise ValueError(f"question {asked.id}: {error}, or raise data.max_length (now {longest})") from None
+            hint = f"or raise data.max_length (now {data.max_length})"
+            raise ValueError(f"question {asked.id}: {error}, {hint}") from None
         answer = asked.usual()
         span = None if answer is None else cut.pieces(answer.start, answer.start + len(answer.text))
         for window in cut.windows:
@@ -147,7 +151,8 @@ def _column(rows: Sequence[TokenIds]) -> Column:
 
 def sizes(preprocessing: Preprocessing) -> dict[str, Any]:
     """What the vocabulary decides of the model."""
-    return {"vocab_size": preprocessing.sides[0].vocab_size, "head": {"kind": "span"}}
+    told = {"embedding": {"types": OVERLAP_TYPES}} if preprocessing.types == "overlap" else {}
+    return {"vocab_size": preprocessing.sides[0].vocab_size, "head": {"kind": "span"}, **told}
 
 
 def collate(data: QuestionData, preprocessing: Preprocessing) -> Callable[[Sequence[Example], Seed], SpanBatch]:

@@ -47,7 +47,8 @@ class LabelledData(DataFiles):
     test: str = file_names()  # a table for the end
     text: str | None = None  # the name of the text's column, or its number from 1 where there are no headings
     label: str | None = None  # the name of the label's column
-    names: str = file_names()  # a list of class names, one on each line, where the labels are their numbers from 0
+    classes: tuple[str, ...] = ()  # class names, where the labels are their numbers from 0
+    names: str = file_names()  # the same as a file, one name on each line
     second: str | None = None  # the name of a second text's column, where the class belongs to a pair
     kind: LabelKind = "one"  # what a label is: one class, several (`a|b`, `a;b` or a JSON list), or a number
     labels: tuple[str, ...] = ()  # several: the names of columns of 0 and 1, one per label, in place of `label`
@@ -62,7 +63,7 @@ class LabelledData(DataFiles):
 def prepare(data: LabelledData, workspace: Workspace) -> Prepared[Example]:
     """Read the tables, hold some out, learn a vocabulary, and keep the tokens."""
     folder = folder_of(data, workspace.base)
-    names = list(read_lines(folder / data.names)) if data.names else None
+    names = _class_names(folder, data)
     train = _read(folder / data.train, data, names)
     dev = _read(folder / data.dev, data, names) if data.dev else []
     if not dev:
@@ -121,6 +122,12 @@ def prepare(data: LabelledData, workspace: Workspace) -> Prepared[Example]:
 def _column(rows: Sequence[Sequence[float]], number: Any) -> Column:
     values = np.fromiter((value for row in rows for value in row), dtype=number)
     return Column(values, np.array([len(row) for row in rows]))
+
+
+def _class_names(folder: Path, data: LabelledData) -> Sequence[str] | None:
+    if data.classes and data.names:
+        raise ValueError("data.classes and data.names both name the classes; keep one of them")
+    return (data.classes or None) if not data.names else list(read_lines(folder / data.names))
 
 
 def _read(path: Path, data: LabelledData, names: Sequence[str] | None) -> list[LabelledText]:
@@ -250,7 +257,7 @@ def facts(recipe: Any) -> dict[str, Any]:
     return {
         "data": recipe.data.corpus or Path(recipe.data.train).name,
         "columns": {name: value for name, value in named.items() if value},
-        "numbered": True if recipe.data.names else None,
+        "numbered": True if recipe.data.names or recipe.data.classes else None,
         "max_length": recipe.data.max_length,
     }
 
