@@ -13,7 +13,6 @@ from clearformer.inference.answer_windows import AskedWindows, ContextWindow, cu
 from clearformer.inference.attribution import Explanation
 from clearformer.inference.explained_reading import explain_answer
 from clearformer.inference.reading_settings import AnswerConfig, WhyConfig
-from clearformer.inference.steppers import pad_sources
 from clearformer.inference.text_readers import Reader
 
 
@@ -112,7 +111,7 @@ class Answerer(Reader):
             part = windows[start : start + batch]
             extra = {}
             if self.bundle.config.embedding.types > 1:
-                extra["types"] = pad_sources([list(window.types) for window in part], 0).tokens[:, : self.longest]
+                extra["types"] = self.rectangle([window.types for window in part], pad=0).tokens
             logits = self.run([window.ids for window in part], **extra).float() / self.temperature
             yield from (row[: len(window.ids)] for row, window in zip(logits, part, strict=True))
 

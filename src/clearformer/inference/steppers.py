@@ -40,10 +40,10 @@ class SourceBatch(NamedTuple):
     keep: Tensor
 
 
-def pad_sources(rows: list[list[int]], pad: int) -> SourceBatch:
+def pad_sources(rows: list[list[int]], pad: int, block: int = SLOT_BLOCK) -> SourceBatch:
     """Sentences padded to one length, a multiple of the block."""
     longest = max(map(len, rows))
-    length = -(-longest // SLOT_BLOCK) * SLOT_BLOCK
+    length = -(-longest // block) * block
     tokens = torch.tensor([row + [pad] * (length - len(row)) for row in rows])
     lengths = torch.tensor([len(row) for row in rows])
     return SourceBatch(tokens, torch.arange(length)[None] < lengths[:, None])

@@ -74,14 +74,13 @@ class Reader:
     def rectangle(self, rows: Sequence[Sequence[int]], pad: int | None = None) -> SourceBatch:
         """Rows of ids as one batch."""
         filler = self.tokenizer.special_ids.get("pad", 0) if pad is None else pad
-        return pad_sources([list(row) for row in rows], filler)
+        return pad_sources([list(row) for row in rows], filler, block=1)  # nothing is searched: last bits may differ
 
     @torch.inference_mode()
     def run(self, rows: Sequence[Sequence[int]], types: Tensor | None = None) -> Tensor:
         """What the head says of each row. types: of their tokens, as `rectangle` gives them."""
         source = self.rectangle(rows)
-        tokens, keep = source.tokens[:, : self.longest], source.keep[:, : self.longest]
-        return self._reading(tokens, keep, None if types is None else types[:, : self.longest])
+        return self._reading(source.tokens, source.keep, types)
 
     def run_all(
         self, rows: Sequence[Sequence[int]], batch: int, types: Sequence[Sequence[int]] | None = None

@@ -25,7 +25,7 @@ from clearformer.model.fast.packed import (
     part,
     queries_keys_values,
 )
-from clearformer.model.fast.row_blocks import RealSlots
+from clearformer.model.fast.row_blocks import ROW_BLOCK, RealSlots
 from clearformer.model.layers import EncoderLayer, FeedForward
 from clearformer.model.transformer import Encoder
 
@@ -51,8 +51,8 @@ class FastEncoderLayer:
             heads=own.heads.count,
         )
 
-    def __call__(self, x: Tensor, real: RealSlots, mask: Tensor) -> Tensor:
-        """x: R D; mask: N 1 1 S."""
+    def __call__(self, x: Tensor, real: RealSlots, mask: Tensor | None) -> Tensor:
+        """x: R D; mask: N 1 1 S, None where nothing is padding."""
         y = real.put(self.qkv(self.around.enter(x)))
         q, k, v = y.view(*y.shape[:2], 3, self.heads, -1).permute(2, 0, 3, 1, 4)  # N H S K
         gathered = attend_fused(q, k, v, mask=mask, scale=1.0)  # the scale is in the queries
@@ -63,10 +63,12 @@ class FastEncoderLayer:
 class FastEncoder:
     """The encoder of a captured model. It holds copies of some weights: `stale` tells when they have changed.
 
-    make: `Affine.of` packs the weights. That gains most where one text is read at a time.
+    make: `Affine.of` packs the weights. That gains most where one text is read at a time. block: rows are computed in
+    whole blocks of so many, so that a row's bits do not depend on the batch; 1 computes no row twice.
     """
 
-    def __init__(self, encoder: Encoder, make: Make = Affine) -> None:
+    def __init__(self, encoder: Encoder, make: Make = Affine, block: int = ROW_BLOCK) -> None:
+        self._block = block
         self._front, self._norm = encoder.front, function(encoder.norm)
         self._weights = list(encoder.parameters())
         self._marks = marks(self._weights)
@@ -79,17 +81,19 @@ class FastEncoder:
     def read(self, tokens: Tensor, keep: Tensor, types: Tensor | None = None) -> Memory:
         """tokens: N S, keep: N S, True = real; types: N S, for models that have them."""
         x, keep, _ = self._front(tokens, keep, **({} if types is None else {"types": types}))
-        real, mask = RealSlots(keep), masks.padding(keep)
+        real = RealSlots(keep, self._block)
+        whole = self._block == 1 and not real.padded  # with and without a mask the kernel differs in its last bits
+        mask = None if whole else masks.padding(keep)
         x = real.take(x)
         for layer in self._layers:
             x = layer(x, real, mask)
         return Memory(real.put(x if self._norm is None else self._norm(x)), keep)
 
 
-def capture_encoder(encoder: nn.Module, make: Make = Affine) -> FastEncoder | None:
+def capture_encoder(encoder: nn.Module, make: Make = Affine, block: int = ROW_BLOCK) -> FastEncoder | None:
     """The fast version of this encoder, or None where only the readable path supports it."""
     known = isinstance(encoder, Encoder) and all(_known(layer) for layer in encoder.layers)
-    return FastEncoder(encoder, make) if known else None  # type: ignore[arg-type]
+    return FastEncoder(encoder, make, block) if known else None  # type: ignore[arg-type]
 
 
 def _known(layer: nn.Module) -> bool:

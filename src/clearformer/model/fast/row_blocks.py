@@ -10,11 +10,11 @@ from torch import Tensor
 ROW_BLOCK = 4
 
 
-def fill_block(rows: Tensor) -> Tensor:
+def fill_block(rows: Tensor, block: int = ROW_BLOCK) -> Tensor:
     """Repeat the last entry until the count is a multiple of the block."""
-    missing = -len(rows) % ROW_BLOCK
+    missing = -len(rows) % block
     if len(rows) == 1:
-        return rows.expand(ROW_BLOCK, *rows.shape[1:])
+        return rows.expand(block, *rows.shape[1:])
     return rows if missing == 0 else torch.cat((rows, rows[-1:].expand(missing, *rows.shape[1:])))
 
 
@@ -24,10 +24,12 @@ class RealSlots:
     N sentences, S slots, R real slots in whole blocks. Half of a batch of sentences may be padding.
     """
 
-    def __init__(self, keep: Tensor) -> None:
-        """keep: N S, True = real."""
+    def __init__(self, keep: Tensor, block: int = ROW_BLOCK) -> None:
+        """keep: N S, True = real. block: 1 leaves blocks out, where last bits may depend on the batch."""
         self._shape = keep.shape
-        self._slots = None if bool(keep.all()) and keep.numel() % ROW_BLOCK == 0 else _numbers(keep)
+        self.padded = not bool(keep.all())
+        whole = not self.padded and keep.numel() % block == 0
+        self._slots = None if whole else fill_block(keep.flatten().nonzero().squeeze(1), block)
 
     def take(self, x: Tensor) -> Tensor:
         """N S D -> R D."""
@@ -39,7 +41,3 @@ class RealSlots:
         if self._slots is not None:
             x = x.new_zeros(self._shape.numel(), x.size(1)).index_copy_(0, self._slots, x)
         return x.view(*self._shape, -1)
-
-
-def _numbers(keep: Tensor) -> Tensor:
-    return fill_block(keep.flatten().nonzero().squeeze(1))
