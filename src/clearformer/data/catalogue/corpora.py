@@ -122,11 +122,11 @@ def _corpus(name: str, entry: dict[str, Any]) -> Corpus:
 def _file(base: str | None, entry: dict[str, Any]) -> CorpusFile:
     served_as = entry.pop("url", entry["path"])  # absolute, or relative to the corpus's base; or several of these
     addresses = [served_as] if isinstance(served_as, str) else served_as
-    lists = {key: tuple(entry.pop(key, ())) for key in ("members", "prepare")}
     return CorpusFile(
         urls=tuple(urljoin(base or "", address) for address in addresses if base or "://" in address),
         size=entry.pop("size", None),
         sha256=entry.pop("sha256", None),
-        **lists,
+        members=tuple(entry.pop("members", ())),
+        prepare=tuple(entry.pop("prepare", ())),
         **entry,
     )

@@ -51,6 +51,8 @@ def _groups(lines: Sequence[str], same: Callable[[str], str]) -> list[list[int]]
 
     seen: dict[tuple[int, str], int] = {}
     for row, line in enumerate(lines):
+        if "\t" not in line:
+            raise ValueError(f"line {row + 1} has one column")
         for side, sentence in enumerate(line.split("\t")[:2]):
             first, second = sorted((head(row), head(seen.setdefault((side, same(sentence)), row))))
             parent[second] = first

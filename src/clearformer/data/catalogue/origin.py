@@ -97,7 +97,10 @@ def _at_most(file: CorpusFile, on_bytes: Callable[[int], None]) -> Callable[[int
 @contextmanager
 def _packing(path: Path) -> Iterator[gzip.GzipFile]:
     """Without name and time, so that the same content gives the same bytes."""
-    with path.open("wb") as file, gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
+    with (
+        path.open("wb") as file,
+        gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as packed,
+    ):
         yield packed
 
 

@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -34,7 +35,15 @@ def prepare(documents: Sequence[bytes], steps: Sequence[str], *, max_bytes: int 
         name, *arguments = step.split(" ")
         try:
             documents = STEPS[name](documents, *arguments)
-        except (ValueError, LookupError, csv.Error, zipfile.BadZipFile, NotImplementedError) as problem:
+        except (
+            ValueError,
+            LookupError,
+            TypeError,
+            csv.Error,
+            zipfile.BadZipFile,
+            zlib.error,
+            NotImplementedError,
+        ) as problem:
             raise PrepareError(f"the step {step!r} failed ({_first_line(problem)})") from problem
         if sum(map(len, documents)) > max_bytes:
             raise PrepareError(f"the step {step!r} gave more than {max_bytes:,} bytes")
