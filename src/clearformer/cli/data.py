@@ -8,7 +8,7 @@ from clearformer.cli.usage import UsageError
 WAYS = {
     "package": "comes with the package",
     "download": "can be downloaded",
-    "attempt": "may be downloaded (its origin could not be tried; what comes is checked)",
+    "attempt": "may be downloaded (not all of it was tried; what comes is checked)",
     "copy": "works from a local copy",
 }
 
