@@ -5,6 +5,13 @@ import json
 
 from clearformer.cli.usage import UsageError
 
+WAYS = {
+    "package": "comes with the package",
+    "download": "can be downloaded",
+    "attempt": "may be downloaded (not all of it was tried; what comes is checked)",
+    "copy": "works from a local copy",
+}
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
@@ -30,14 +37,25 @@ def _list(as_json: bool) -> None:
 
     corpora = list_corpora()
     if as_json:
-        fields = ("name", "title", "licence", "attribution", "citation", "origin", "size", "downloadable", "ships")
+        fields = (
+            "name",
+            "title",
+            "licence",
+            "attribution",
+            "citation",
+            "origin",
+            "ask",
+            "size",
+            "way",
+            "downloadable",
+            "ships",
+        )
         print(json.dumps([{field: getattr(corpus, field) for field in fields} for corpus in corpora], indent=2))
         return
     for corpus in corpora:
         size = f"{corpus.size / 1e6:,.1f} MB" if corpus.size else "size unknown"
-        where = "can be downloaded" if corpus.downloadable else "works from a local copy"
-        print(f"{corpus.name:17} {corpus.title}")
-        print(f"{'':17} {size}, {where}; {corpus.licence}")
+        print(f"{corpus.name:19} {corpus.title}")
+        print(f"{'':19} {size}, {WAYS[corpus.way]}; {corpus.licence}")
 
 
 def _get(name: str) -> None:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from clearformer.data.catalogue.corpora import find_corpus, list_corpora
+from clearformer.data.catalogue.prepare import STEPS
 
 CORPORA = {corpus.name: corpus for corpus in list_corpora()}
 
@@ -30,9 +31,12 @@ def test_papers_are_in_order(corpus):
 def test_files_are_well_described(corpus):
     for file in corpus.files:
         assert file.sha256 is None or re.fullmatch(r"[0-9a-f]{64}", file.sha256)
-        assert file.url is None or urlsplit(file.url).scheme in ("http", "https")
-        assert file.url is not None or file.sha256 is not None  # without address and checksum nothing could be had
+        assert all(urlsplit(url).scheme in ("http", "https") for url in file.urls)
+        assert file.urls or file.sha256 is not None  # without address and checksum nothing could be had
         assert (file.form == "archive") == bool(file.members)
+        assert {step.split(" ")[0] for step in file.prepare} <= STEPS.keys()
+        assert not (file.prepare or file.unseen) or file.sha256 is not None  # only the checksum tells right from wrong
+        assert len(file.urls) <= 1 or file.prepare
         for path in (file.path, *file.members):
             assert not PurePosixPath(path).is_absolute()
             assert ".." not in PurePosixPath(path).parts
@@ -46,9 +50,21 @@ def test_splits_name_files_that_the_corpus_has(corpus):
 
 
 def test_an_address_is_pinned_to_a_commit_or_a_fixed_file(corpus):
-    for file in corpus.files:
-        if file.url and "githubusercontent" in file.url:
-            assert re.search(r"/[0-9a-f]{40}/", file.url)
+    for url in (url for file in corpus.files for url in file.urls):
+        if "githubusercontent" in url:
+            assert re.search(r"/[0-9a-f]{40}/", url)
+
+
+def test_every_corpus_can_be_had_somehow(corpus):
+    if corpus.way == "copy":
+        assert urlsplit(corpus.ask or "").scheme == "https"
+    assert corpus.downloadable == (corpus.way == "download")
+
+
+def test_ways():
+    ways = {name: CORPORA[name].way for name in ("sample", "wnut-17", "mr-polarity", "zh-en", "msra-ner")}
+    expected = ("package", "download", "download", "attempt", "copy")
+    assert tuple(ways.values()) == expected
 
 
 def test_the_parts_of_multi30k():

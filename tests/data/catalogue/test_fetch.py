@@ -27,13 +27,14 @@ def sha(content):
     return hashlib.sha256(content).hexdigest()
 
 
-def corpus_of(*files):
+def corpus_of(*files, **more):
     words = dict.fromkeys(("title", "licence", "attribution", "citation"), "words")
-    return Corpus(name="made-up", origin="a far country", splits={}, files=files, **words)
+    return Corpus(name="made-up", origin="a far country", splits={}, files=files, **words, **more)
 
 
 def file_at(url, path, content, **more):
-    return CorpusFile(**{"path": path, "url": url, "size": len(content), "sha256": sha(content), **more})
+    urls = () if url is None else (url,)
+    return CorpusFile(**{"path": path, "urls": urls, "size": len(content), "sha256": sha(content), **more})
 
 
 def answering(contents):
@@ -138,6 +139,45 @@ def test_two_at_once_download_once(serving, tmp_path):
 def test_a_file_without_address_says_where_it_comes_from(tmp_path):
     with pytest.raises(FetchError, match=r"made-up/a is prepared from a far country.*CLEARFORMER_DATA"):
         fetch(corpus_of(file_at(None, "a", PLAIN)), tmp_path)
+
+
+def test_whoever_can_be_asked_is_named_before_anything_is_downloaded(serving, tmp_path):
+    with serving(answering({"/a": PLAIN})) as (url, requests):
+        corpus = corpus_of(file_at(f"{url}/a", "a", PLAIN), file_at(None, "b", PLAIN), ask="https://example.org")
+        with pytest.raises(
+            FetchError, match=r"made-up/b is prepared.*: ask for it at https://example\.org, put a copy"
+        ):
+            fetch(corpus, tmp_path, config=IMPATIENT)
+    assert requests == []
+
+
+def test_what_several_files_are_made_of_is_fetched_once_and_goes(serving, tmp_path):
+    table = b"yes\tja\n" * 100
+    parts = {"en.gz": b"yes\n" * 100, "de.gz": b"ja\n" * 100}
+    steps = {"en.gz": ("columns 1",), "de.gz": ("columns 2",)}
+    with serving(answering({"/pairs": table})) as (url, requests):
+        files = [file_at(f"{url}/pairs", path, parts[path], form="gzip", prepare=steps[path]) for path in parts]
+        progress = []
+        folder = fetch(corpus_of(*files), tmp_path, config=IMPATIENT, on_progress=lambda *step: progress.append(step))
+        fetch(corpus_of(*files), tmp_path, config=IMPATIENT)
+    assert {path: gzip.decompress((folder / path).read_bytes()) for path in parts} == parts
+    assert len(requests) == 1
+    assert sorted(path.name for path in folder.iterdir()) == ["SOURCE.txt", "de.gz", "en.gz"]
+    assert progress == sorted(progress)
+    assert progress[-1] == (700, 700)
+
+
+def test_an_origin_that_nobody_has_seen_is_tried_and_a_copy_is_asked_for(serving, tmp_path):
+    with serving(answering({"/a": b"other\n"})) as (url, _):
+        file = file_at(f"{url}/a", "a.gz", PLAIN, form="gzip", prepare=("trim",), unseen=True)
+        with pytest.raises(
+            FetchError, match=r"made-up/a\.gz did not come .*where the catalogue says.*: put a copy into"
+        ):
+            fetch(corpus_of(file), tmp_path, config=IMPATIENT)
+    with serving(answering({"/a": PLAIN.replace(b"\n", b" \r\n")})) as (url, _):
+        file = file_at(f"{url}/a", "a.gz", PLAIN, form="gzip", prepare=("trim",), unseen=True)
+        folder = fetch(corpus_of(file), tmp_path, config=IMPATIENT)
+    assert gzip.decompress((folder / "a.gz").read_bytes()) == PLAIN
 
 
 def test_a_download_that_fails_keeps_its_sentence(serving, tmp_path):

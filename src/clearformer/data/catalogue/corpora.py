@@ -16,6 +16,7 @@ from typing import Any, Literal
 from urllib.parse import urljoin
 
 Form = Literal["file", "gzip", "archive"]
+Way = Literal["package", "download", "attempt", "copy"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,14 +26,18 @@ class CorpusFile:
     Its form says how it is kept and what size and SHA-256 belong to: a `file` is kept as it is served; a `gzip` is kept
     gzipped whether it is served so or not, and is known by the bytes inside (packers differ, content does not); an
     `archive` is a tar from which `members` are taken, and then removed.
+
+    Where an origin serves something else, `prepare` names the steps that make the file of it (see `prepare.STEPS`).
     """
 
     path: str
-    url: str | None  # None: no server offers these bytes, only a local copy can be used
+    urls: tuple[str, ...]  # usually one; none: only a local copy can be used
     size: int | None
     sha256: str | None  # None: nobody has published one, so a download cannot be verified
     form: Form = "file"
     members: tuple[str, ...] = ()
+    prepare: tuple[str, ...] = ()
+    unseen: bool = False  # the steps follow a description: nobody could hold them against the origin's own bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +53,7 @@ class Corpus:
     splits: Mapping[str, tuple[str, ...]]
     files: tuple[CorpusFile, ...]
     within: str | None = None  # where it lies below a folder of local copies, if not in one of its name
+    ask: str | None = None  # where to ask for a corpus that has to be copied
 
     @property
     def size(self) -> int:
@@ -55,9 +61,18 @@ class Corpus:
         return sum(file.size or 0 for file in self.files)
 
     @property
+    def way(self) -> Way:
+        """How it is had: with the package, by download, by a download that nobody has tried, or as a local copy."""
+        if self.ships:
+            return "package"
+        if not all(file.urls for file in self.files):
+            return "copy"
+        return "attempt" if any(file.unseen for file in self.files) else "download"
+
+    @property
     def downloadable(self) -> bool:
-        """Whether every file has an address."""
-        return all(file.url is not None for file in self.files)
+        """Whether every file has an address whose bytes are known to give it."""
+        return self.way == "download"
 
     @property
     def folder(self) -> Path:
@@ -105,7 +120,13 @@ def _corpus(name: str, entry: dict[str, Any]) -> Corpus:
 
 
 def _file(base: str | None, entry: dict[str, Any]) -> CorpusFile:
-    served_as = entry.pop("url", entry["path"])  # absolute, or relative to the corpus's base
-    url = served_as if "://" in served_as else urljoin(base, served_as) if base else None
-    members = tuple(entry.pop("members", ()))
-    return CorpusFile(url=url, size=entry.pop("size", None), sha256=entry.pop("sha256", None), members=members, **entry)
+    served_as = entry.pop("url", entry["path"])  # absolute, or relative to the corpus's base; or several of these
+    addresses = [served_as] if isinstance(served_as, str) else served_as
+    return CorpusFile(
+        urls=tuple(urljoin(base or "", address) for address in addresses if base or "://" in address),
+        size=entry.pop("size", None),
+        sha256=entry.pop("sha256", None),
+        members=tuple(entry.pop("members", ())),
+        prepare=tuple(entry.pop("prepare", ())),
+        **entry,
+    )

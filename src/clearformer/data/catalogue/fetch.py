@@ -1,24 +1,21 @@
-"""Get a known corpus: from a local copy, from the cache, or from its address; verified in each case."""
+"""Get a known corpus: from a local copy, from the cache, or from its origin; verified in each case."""
 
 from __future__ import annotations
 
-import gzip
-import json
-import logging
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from clearformer.data.catalogue.copies import problem_with
 from clearformer.data.catalogue.corpora import Corpus, CorpusFile, find_corpus
-from clearformer.data.catalogue.unpack import unpack_tar
-from clearformer.data.file_facts import sha256_of
-from clearformer.foundation.download import DownloadConfig, Expected, download
+from clearformer.data.catalogue.origin import OriginError, bring
+from clearformer.foundation.download import DownloadConfig, DownloadError
 from clearformer.foundation.locks import only_one
 from clearformer.foundation.machine import cache_folder
 from clearformer.foundation.progress import OnProgress, unwatched
 
-log = logging.getLogger(__name__)
+ORIGIN = ".origin"  # what was served for files that are made of it; gone when all of them are
 
 
 class FetchError(Exception):
@@ -39,7 +36,7 @@ def locate(name: str) -> Path | None:
 
 def _verified(corpus: Corpus, folder: Path, remedy: str) -> Path:
     for file in corpus.files:
-        problem = _problem_with(file, folder)
+        problem = problem_with(file, folder)
         if problem is not None:
             raise FetchError(f"{problem}: {remedy}.")
     return folder
@@ -73,90 +70,48 @@ def fetch(
         on_progress(before + have, corpus.size)
 
     with only_one(cache_dir / f".{corpus.name}.lock"):
+        wanted = [file for file in corpus.files if problem_with(file, folder) is not None]
+        _refuse_without_address(corpus, wanted)
         for file in corpus.files:
-            if _problem_with(file, folder) is not None:
+            if file in wanted:
                 _bring(corpus, file, folder, config, on_bytes)
             before += file.size or 0
             on_bytes(0)
+        shutil.rmtree(folder / ORIGIN, ignore_errors=True)
         _write_source_note(corpus, folder)
     return folder
+
+
+def _refuse_without_address(corpus: Corpus, wanted: Sequence[CorpusFile]) -> None:
+    """Say so before anything else of the corpus is downloaded in vain."""
+    for file in wanted:
+        if not file.urls:
+            where = f"ask for it at {corpus.ask}, " if corpus.ask else ""
+            raise FetchError(
+                f"{corpus.name}/{file.path} is prepared from {corpus.origin}, and no server offers it in this form: "
+                f"{where}{_how_to_copy(corpus)}"
+            )
 
 
 def _bring(
     corpus: Corpus, file: CorpusFile, folder: Path, config: DownloadConfig, on_bytes: Callable[[int], None]
 ) -> None:
-    if file.url is None:
-        raise FetchError(
-            f"{corpus.name}/{file.path} is prepared from {corpus.origin}, and no server offers it in this form: "
-            f"put a copy into a folder {corpus.within or corpus.name} and let CLEARFORMER_DATA point to the "
-            "folder that has it."
-        )
-    final = folder / file.path
-    if file.form == "gzip":
-        _bring_gzip(file, file.url, final, config, on_bytes)
-        return
-    download(file.url, final, expected=Expected(size=file.size, sha256=file.sha256), config=config, on_bytes=on_bytes)
-    if file.form == "archive":
-        unpack_tar(final, folder, members=file.members, max_bytes=4 * config.max_bytes)
-        _marker(file, folder).write_text(json.dumps({"sha256": file.sha256, "members": file.members}), encoding="utf-8")
-        final.unlink()  # the members are what is used; the archive would double the space
-
-
-def _bring_gzip(
-    file: CorpusFile, url: str, final: Path, config: DownloadConfig, on_bytes: Callable[[int], None]
-) -> None:
-    """Served packed or plain, kept packed. What is known is the content, so a packed file is checked after it came."""
-    arrived = final.with_name(final.name + ".arrived")
-    served_packed = url.endswith(".gz")
-    expected = Expected() if served_packed else Expected(size=file.size, sha256=file.sha256)
-    download(url, arrived, expected=expected, config=config, on_bytes=on_bytes)
-    if not served_packed:
-        packed = final.with_name(final.name + ".packed")
-        with arrived.open("rb") as plain, gzip.open(packed, "wb") as target:
-            shutil.copyfileobj(plain, target, 1 << 20)
-        packed.replace(arrived)
-    problem = _wrong_content(file, arrived)
-    if problem is not None:
-        arrived.unlink()
-        raise FetchError(f"{url}: {problem}, so it was not kept: the file has changed; report the address.")
-    arrived.replace(final)
-
-
-def _problem_with(file: CorpusFile, folder: Path) -> str | None:
-    """What is wrong with the copy of one file, or None when it is right as far as anybody can tell."""
-    if file.form == "archive":
-        return _problem_with_members(file, folder)
-    path = folder / file.path
-    return _wrong_content(file, path) if path.is_file() else f"{path} is missing"
-
-
-def _problem_with_members(file: CorpusFile, folder: Path) -> str | None:
-    missing = [member for member in file.members if not (folder / member).is_file()]
-    if missing:
-        return f"{folder / missing[0]} is missing"
     try:
-        came_from = json.loads(_marker(file, folder).read_text(encoding="utf-8")).get("sha256")
-    except (OSError, ValueError):
-        return f"{folder / file.path} was not unpacked to the end"
-    return None if came_from == file.sha256 else f"{folder / file.path} was another archive when it was unpacked"
+        bring(file, folder, folder / ORIGIN, config, on_bytes)
+    except (DownloadError, OriginError) as problem:
+        if file.unseen:
+            raise FetchError(
+                f"{corpus.name}/{file.path} did not come out of its origin, which could not be tried before "
+                f"({str(problem).rstrip('.')}): {_how_to_copy(corpus)}"
+            ) from problem
+        if isinstance(problem, OriginError):
+            raise FetchError(str(problem)) from problem
+        raise
 
 
-def _wrong_content(file: CorpusFile, path: Path) -> str | None:
-    """Compare size first, because it is known at once, then the checksum."""
-    if file.form == "file" and file.size is not None and path.stat().st_size != file.size:
-        return f"{path} has {path.stat().st_size:,} bytes where the catalogue says {file.size:,}"
-    if file.sha256 is None:
-        return None
-    try:
-        with gzip.open(path) if file.form == "gzip" else path.open("rb") as content:
-            found = sha256_of(content)
-    except (OSError, EOFError) as problem:
-        return f"{path} cannot be read ({problem})"
-    return None if found == file.sha256 else f"{path} has SHA-256 {found} where the catalogue says {file.sha256}"
-
-
-def _marker(file: CorpusFile, folder: Path) -> Path:
-    return folder / f"{file.path}.unpacked.json"
+def _how_to_copy(corpus: Corpus) -> str:
+    folder = corpus.within or corpus.name
+    return f"put a copy into a folder {folder} and let CLEARFORMER_DATA point to the folder that has it."
 
 
 def _write_source_note(corpus: Corpus, folder: Path) -> None:
