@@ -20,6 +20,7 @@ from clearformer.data.shards import Column, ShardWriter, shards_for, token_type_
 from clearformer.data.token_pairs import TokenIds
 from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Preprocessing
+from clearformer.inference.reader_ensembles import classifier_of
 from clearformer.inference.text_readers import Classifier
 from clearformer.inference.text_windows import TextOrPair
 from clearformer.tasks.automatic import labelled_tables
@@ -266,6 +267,7 @@ TASK = Task(
     name="text-classification",
     verb=VERBS["classify"],
     use=Classifier,
+    together=classifier_of,
     training=Training(
         data=LabelledData,
         objective=LabelObjective,

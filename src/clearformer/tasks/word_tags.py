@@ -20,6 +20,7 @@ from clearformer.data.word_pieces import SHAPE_TYPES, markers, unknown, word_pie
 from clearformer.evaluation.entities import score_entities
 from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Preprocessing
+from clearformer.inference.reader_ensembles import tagger_of
 from clearformer.inference.word_tagger import Tagger
 from clearformer.tasks.automatic import tagged_files
 from clearformer.tasks.data_files import DataFiles, file_names, folder_of, several
@@ -210,6 +211,7 @@ TASK = Task(
     name="tagging",
     verb=VERBS["tag"],
     use=Tagger,
+    together=tagger_of,
     training=Training(
         data=TaggedData,
         objective=TagObjective,
