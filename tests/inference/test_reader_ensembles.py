@@ -1,4 +1,4 @@
-"""Several models that read as one: a model with itself is the model, the order changes nothing, strangers are refused."""
+"""Several models that read as one: a model with itself is that model, and the order of members changes nothing."""
 
 from collections.abc import Sequence
 from dataclasses import replace
