@@ -36,7 +36,7 @@ def add_lessons(data: LabelledData, teachers: Teachers, plan: LessonPlan) -> Lab
                 yield soft_labels.text_record(row.text, row.second, row.label or None, _ordered(teacher, goals, soft))
 
     files = [folder / name for name in (data.train, data.dev, data.unlabelled, data.names) if name]
-    facts = facts_of(teachers, files, kind=data.kind, hold_out=data.hold_out, alone=plan.alone)
+    facts = facts_of(teachers, files, labels=list(goals.labels), hold_out=data.hold_out, alone=plan.alone)
     written = write_lessons(plan.folder, facts, soft_labels.header(data.kind, goals.labels), records)
     return replace(data, lessons=str(written.resolve()))
 
