@@ -249,5 +249,8 @@ def test_answerers_of_another_vocabulary_or_training_are_refused():
     one = members(SPAN, 1)[0]
     with pytest.raises(ValueError, match="model 2 cannot join the first, their vocabularies are not the same: "):
         answerer_of([one, other_words(one)])
+    told = replace(one, preprocessing=replace(one.preprocessing, types="overlap"))
+    with pytest.raises(ValueError, match="one of them is told which words are in both texts"):
+        answerer_of([one, told])
     with pytest.raises(ValueError, match="one of them has learned to give no answer"):
         answerer_of([one, reader(head=SPAN, no_answer=True)])

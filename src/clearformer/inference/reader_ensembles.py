@@ -117,6 +117,10 @@ class AnswererEnsemble(Answerer):
                 )
             if member.may_decline != self.may_decline:
                 raise ValueError(f"model {number} cannot join the first: one of them has learned to give no answer")
+            if member.overlap != self.overlap:
+                raise ValueError(
+                    f"model {number} cannot join the first: one of them is told which words are in both texts"
+                )
         self.longest = min(member.longest for member in self.members)  # windows that all of them read
 
     def window_logits(self, windows: Sequence[ContextWindow], batch: int) -> Iterator[Tensor]:
