@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from clearformer.folder.bundle import Bundle
     from clearformer.inference.translation_settings import Translation
     from clearformer.retrieval.documents import Unit
     from clearformer.retrieval.search_index import SearchIndex
@@ -21,16 +20,12 @@ def load(model: str | Path = DEFAULT_MODEL, *others: str | Path) -> Any:
 
     Returns the object for its task: one with `translate`, `generate`, `classify`, `tag`, `answer`, `embed`, `fill` or
     `transcribe`. It runs in PyTorch, where it can be traced; a classifier, tagger, … that was quantised runs in
-    ctranslate2. others: translators over the same vocabulary that decide together with the first.
+    ctranslate2. others: models of the same task that decide together with the first by their mean.
     """
     from clearformer.inference.engines import open_bundle
+    from clearformer.tasks.in_use import in_use
 
-    loaded = [open_bundle(one) for one in (model, *others)]
-    if not others:
-        return in_use(loaded[0])
-    from clearformer.inference.translator_ensemble import translator_of
-
-    return translator_of(loaded)
+    return in_use(*(open_bundle(one) for one in (model, *others)))
 
 
 def import_checkpoint(
@@ -42,17 +37,10 @@ def import_checkpoint(
     that finds them in a text.
     """
     from clearformer.interop import importer
+    from clearformer.tasks.in_use import in_use
 
     found = importer.read_checkpoint(Path(source), family, split=split).bundle if out is None else None
     return in_use(found or importer.import_checkpoint(Path(source), Path(str(out)), family, split=split))
-
-
-def in_use(made: "Bundle") -> Any:
-    """A loaded model as the object for its task."""
-    from clearformer.foundation import settings
-    from clearformer.tasks import find_task, name_task
-
-    return find_task(name_task(made.task, settings.to_plain(made.config))).use(made)
 
 
 def translate(texts: str | Sequence[str], model: str | Path = DEFAULT_MODEL, **choices: Any) -> "list[Translation]":

@@ -106,3 +106,14 @@ def test_the_longest_answer_is_as_long_as_asked_for(model, capsys):
     assert len(capsys.readouterr().out.split()) == 1
     assert main(["answer", "dogs ?", "two dogs", "--model", model, "--longest", "0"]) == 2
     assert "--longest" in capsys.readouterr().err
+
+
+def test_two_models_decide_together(model, capsys):
+    """With itself, a model answers as it does alone; what looks inside one model is wrong usage."""
+    common = ["answer", "dogs ?", "two dogs play in the snow .", "--model", model]
+    capsys.readouterr()
+    assert main(common) == main([*common, "--with", model]) == 0
+    alone, together = capsys.readouterr().out.splitlines()
+    assert alone == together
+    assert main([*common, "--with", model, "--why", "rollout"]) == 2
+    assert "--why looks inside one model" in capsys.readouterr().err

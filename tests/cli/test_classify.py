@@ -149,3 +149,32 @@ def test_why_is_told_by_the_engine_that_can_be_looked_inside(model, capsys):
     assert main(["classify", "two dogs", "--model", model, "--why"]) == 0
     assert main(["classify", "two dogs", "--model", model, "--why", "--engine", "ctranslate2"]) == 2
     assert "--why looks inside the model" in capsys.readouterr().err
+
+
+def test_two_models_decide_together(model, tmp_path, capsys):
+    """With itself a model says what it says alone; with another, the mean of both."""
+    made = bundle.load(find_model(model))
+    made.model.head.classify.bias.data += 1 - 2 * made.model.head.classify.bias.data.argsort()
+    bundle.save(made, tmp_path / "other")
+    found = []
+    for words in (["--model", model], ["--model", str(tmp_path / "other")], ["--model", model, "--with", model]):
+        capsys.readouterr()
+        assert main(["classify", "two dogs", "--json", *words]) == 0
+        found.append(json.loads(capsys.readouterr().out)["scores"])
+    assert found[2] == pytest.approx(found[0])
+    assert main(["classify", "two dogs", "--json", "--model", model, "--with", str(tmp_path / "other")]) == 0
+    mean = {label: (found[0][label] + found[1][label]) / 2 for label in found[0]}
+    assert json.loads(capsys.readouterr().out)["scores"] == pytest.approx(mean)
+
+
+def test_what_cannot_be_done_together_is_wrong_usage(model, pictures, capsys):
+    assert main(["classify", "two dogs", "--model", model, "--with", model, "--why", "rollout"]) == 2
+    assert "--why looks inside one model" in capsys.readouterr().err
+    assert main(["classify", "x.png", "--model", str(pictures), "--with", str(pictures)]) == 2
+    assert "--with is for models of texts" in capsys.readouterr().err
+
+
+def test_a_model_of_another_task_cannot_join(model, tmp_path, capsys):
+    other = reader(tmp_path, "tags")
+    assert main(["classify", "two dogs", "--model", model, "--with", other]) == 1
+    assert "use `clearformer tag`" in capsys.readouterr().err

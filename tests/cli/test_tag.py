@@ -113,3 +113,11 @@ def test_words_can_be_asked_for(named, model, capsys):
     assert "give --entities or --words, not both" in capsys.readouterr().err
     assert main(["tag", "two dogs", "--model", model, "--entities"]) == 2
     assert "mark no entities; leave --entities out" in capsys.readouterr().err
+
+
+def test_two_models_decide_together(model, capsys):
+    """With itself, a model finds what it finds alone; and a model of other tags is refused by the difference."""
+    for words in ([], ["--with", model]):
+        assert main(["tag", "two dogs play", "--words", "--model", model, *words]) == 0
+    alone = capsys.readouterr().out.splitlines()
+    assert alone[:3] == alone[3:]

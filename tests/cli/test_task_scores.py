@@ -123,7 +123,6 @@ def test_what_is_no_test_set_is_refused_by_name(pictures, text, tmp_path, capsys
         (["--beam", "4"], "--beam"),
         (["--engine", "torch"], "--engine"),
         (["--source", "a", "--reference", "b"], "--source"),
-        (["--with", "other"], "--with"),
         (["--tokenise", "none"], "--tokenise"),
     ],
 )
@@ -133,6 +132,12 @@ def test_options_of_translators_are_refused(text, tmp_path, capsys, option, show
     assert f"{shown} is for translators, and {text} is a model for language-model; leave it out" in (
         capsys.readouterr().err
     )
+
+
+def test_models_that_cannot_decide_together_are_told(text, tmp_path, capsys):
+    (tmp_path / "a.txt").write_text("the dog\n")
+    assert main(["evaluate", "--model", str(text), "--data", str(tmp_path / "a.txt"), "--with", str(text)]) == 2
+    assert "--with is for models that can decide together, not for language-model" in capsys.readouterr().err
 
 
 def test_a_task_without_a_score_is_told(tmp_path, capsys):
@@ -165,3 +170,16 @@ def test_the_test_part_of_mnist_in_a_process_of_its_own(tmp_path):
     found = json.loads(done.stdout)
     assert found["examples"] == 10_000
     assert found["accuracy_low"] < found["accuracy"] < found["accuracy_high"]
+
+
+def test_models_are_scored_together(tmp_path, capsys):
+    """A model with itself has its own score; a report of several is one of their common results."""
+    from cli.readers import reader
+
+    model = reader(tmp_path, "class")
+    rows = ["two dogs\tcalm", "in the snow .\twild", "dogs play\todd"]
+    (tmp_path / "test.tsv").write_text("\n".join(["text\tlabel", *rows]) + "\n")
+    common = ["--model", model, "--data", str(tmp_path / "test.tsv")]
+    assert scores(capsys, *common, "--with", model) == pytest.approx(scores(capsys, *common))
+    together = scores(capsys, *common, "--with", model, "--report")
+    assert together["report"]["confusion"]["labels"]

@@ -1,6 +1,7 @@
 """Losses of labels: rare classes count as the whole training set says, and each kind has its textbook loss."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -72,3 +73,38 @@ def test_a_number_is_missed_by_its_square():
     found = loss(Fixed([[1.0], [-1.0]]), batch([0.5, 1.0]), CountedObjective(kind="number"))
     assert float(found.total) == pytest.approx(0.25 + 4.0)
     assert "nll" not in found.metrics  # so that nobody takes it for a likelihood
+
+
+def lesson(labels, soft, given):
+    return replace(batch(labels), soft=torch.tensor(soft), given=torch.tensor(given))
+
+
+@pytest.mark.parametrize("kind", ["one", "several", "number"])
+def test_with_no_weight_a_teacher_changes_nothing_where_people_gave_a_label(kind):
+    labels, width = {"one": ([0, 1], 2), "several": ([[1.0, 0.0], [0.0, 1.0]], 2), "number": ([0.5, -1.0], 1)}[kind]
+    model, soft = Fixed([[0.3, -0.2][:width], [1.0, 0.1][:width]]), [[0.2, 0.8][:width], [0.6, 0.4][:width]]
+    silent = CountedObjective(kind=kind, teacher_weight=0.0)
+    plain = loss(model, batch(labels), silent)
+    assert float(loss(model, lesson(labels, soft, [True, True]), silent).total) == pytest.approx(float(plain.total))
+    # where nobody did, the teacher alone counts, whatever stands in the place of the label
+    for other in (labels, labels[::-1]):
+        found = loss(model, lesson(other, soft, [False, False]), silent).total
+        assert float(found) == pytest.approx(float(loss(model, lesson(labels, soft, [False, False]), silent).total))
+
+
+def test_a_teacher_of_several_labels_is_matched_label_by_label():
+    """The gradient is zero where the student says the same, at any temperature."""
+    logits = torch.tensor([[0.3, -2.0, 1.0]], requires_grad=True)
+    model = Fixed([[0.0]])
+    model.logits = logits
+    told = lesson([[1.0, 0.0, 0.0]], logits.detach().sigmoid().tolist(), [False])
+    found = loss(model, told, CountedObjective(kind="several", teacher_temperature=3.0)).total
+    [slope] = torch.autograd.grad(found, logits)
+    assert slope.abs().max() < 1e-5
+
+
+def test_shares_and_temperatures_that_are_none_are_refused():
+    with pytest.raises(ValueError, match=r"objective\.teacher_weight is a share between 0 and 1, not 2"):
+        LabelObjective(teacher_weight=2)
+    with pytest.raises(ValueError, match=r"objective\.teacher_temperature is above 0, not 0"):
+        LabelObjective(teacher_temperature=0)

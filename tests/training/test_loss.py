@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from clearformer.training.loss import cross_entropy, perplexity, r_drop
+from clearformer.training.loss import cross_entropy, divergence, learned_from, perplexity, r_drop
 
 B, T, V = 3, 5, 7
 
@@ -96,3 +96,28 @@ def test_perplexity():
     assert perplexity(3 * math.log(8), 3) == pytest.approx(8)
     assert perplexity(1e9, 3) == math.inf
     assert perplexity(0.0, 0) == 1.0
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
+def test_a_student_that_says_what_its_teacher_says_has_nothing_to_learn(temperature):
+    logits = torch.randn(6, 4, requires_grad=True)
+    found = divergence(logits, logits.detach().softmax(-1), temperature)
+    torch.testing.assert_close(found, torch.zeros(6), atol=1e-5, rtol=0)
+    [slope] = torch.autograd.grad(found.sum(), logits)
+    torch.testing.assert_close(slope, torch.zeros(6, 4), atol=1e-5, rtol=0)
+    assert bool((divergence(logits + torch.randn(6, 4), logits.detach().softmax(-1), temperature) > 0).all())
+
+
+def test_without_softening_a_teacher_is_a_soft_label():
+    """Its gradient is that of cross-entropy with probabilities as targets, zeros included."""
+    logits = torch.randn(6, 4, requires_grad=True)
+    teacher = torch.eye(4)[torch.randint(4, (6,))]
+    [mine] = torch.autograd.grad(divergence(logits, teacher, 1.0).sum(), logits)
+    [expected] = torch.autograd.grad(F.cross_entropy(logits, teacher, reduction="sum"), logits)
+    torch.testing.assert_close(mine, expected, atol=1e-5, rtol=1e-4)
+
+
+def test_what_nobody_labelled_is_learned_from_the_teacher_alone():
+    people, teacher = torch.tensor([1.0, 1.0]), torch.tensor([3.0, 3.0])
+    found = learned_from(people, teacher, torch.tensor([True, False]), 0.25)
+    torch.testing.assert_close(found, torch.tensor([1.5, 3.0]))

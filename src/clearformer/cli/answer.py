@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clearformer.cli.options import add_options, read_options
-from clearformer.cli.search_options import add_engine
+from clearformer.cli.search_options import add_engine, add_others
 from clearformer.cli.usage import UsageError
 from clearformer.cli.use import (
     add_answers,
     add_model,
     hint_at_file,
-    open_model,
+    open_models,
     open_output,
     read_places,
     utf8_word,
@@ -47,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the text that has the answer; of several, the best passage of all is given",
     )
     add_model(parser, "a model that answers questions")
+    add_others(parser)
     add_engine(parser, auto="ctranslate2 for a quantised folder, and otherwise torch")
     parser.add_argument(
         "--input",
@@ -77,15 +78,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Answer one question after the other."""
-    from clearformer.inference.answer_finder import Answerer
     from clearformer.inference.explained_reading import NO_ANSWER
+    from clearformer.inference.reader_ensembles import answerer_of
 
     config = read_options(arguments, VERBS["answer"].options)
     questions = _questions(arguments)
     why = read_why(arguments, WhyConfig)
     if arguments.svg is not None and arguments.question is None:
         raise UsageError("--svg draws one question; give it with its context")
-    answerer = Answerer(open_model(arguments))
+    answerer = answerer_of(open_models(arguments))
     with open_output(arguments.output) as output:
         for asked in questions:
             try:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clearformer.cli.options import add_options, read_options
-from clearformer.cli.search_options import add_engine
+from clearformer.cli.search_options import add_engine, add_others
 from clearformer.cli.usage import UsageError
 from clearformer.cli.use import (
     add_answers,
@@ -17,6 +17,7 @@ from clearformer.cli.use import (
     add_texts,
     answer_texts,
     open_model,
+    open_models,
     open_output,
     portions,
     read_places,
@@ -26,7 +27,6 @@ from clearformer.inference.reading_settings import WhyClassConfig
 from clearformer.tasks.verbs import VERBS
 
 if TYPE_CHECKING:
-    from clearformer.folder.bundle import Bundle
     from clearformer.inference.attribution import Explanation
     from clearformer.inference.text_readers import Classification, Classifier, Estimate
 
@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     add_texts(parser, "texts")
     add_model(parser, "a classifier")
+    add_others(parser, "of the same labels")
     add_options(parser, VERBS["classify"].options)
     add_engine(parser, auto="ctranslate2 for a quantised folder, and otherwise torch")
     add_why(parser, WhyClassConfig)
@@ -52,13 +53,15 @@ def run(arguments: argparse.Namespace) -> None:
 
     described = open_folder(arguments.model).description
     pictures = name_task(described.task, described.model) == "picture-classification"
-    (_classify_pictures if pictures else _classify_texts)(arguments, open_model(arguments))
+    if pictures and arguments.others:
+        raise UsageError("--with is for models of texts, and this one reads pictures; leave it out")
+    (_classify_pictures if pictures else _classify_texts)(arguments)
 
 
-def _classify_texts(arguments: argparse.Namespace, model: "Bundle") -> None:
-    from clearformer.inference.text_readers import Classifier
+def _classify_texts(arguments: argparse.Namespace) -> None:
+    from clearformer.inference.reader_ensembles import classifier_of
 
-    classifier, config = Classifier(model), read_options(arguments, VERBS["classify"].options)
+    classifier, config = classifier_of(open_models(arguments)), read_options(arguments, VERBS["classify"].options)
     if (why := read_why(arguments, WhyClassConfig)) is not None:
         _explain_texts(arguments, classifier, why)
         return
@@ -99,12 +102,12 @@ def _explain_texts(arguments: argparse.Namespace, classifier: "Classifier", why:
     )
 
 
-def _classify_pictures(arguments: argparse.Namespace, model: "Bundle") -> None:
+def _classify_pictures(arguments: argparse.Namespace) -> None:
     from clearformer.inference.picture_classifier import PictureClassifier
 
     if read_why(arguments, WhyClassConfig) is not None:
         raise UsageError("--why explains the words of a text; this model reads pictures")
-    classifier, config = PictureClassifier(model), read_options(arguments, VERBS["classify"].options)
+    classifier, config = PictureClassifier(open_model(arguments)), read_options(arguments, VERBS["classify"].options)
     with open_output(arguments.output) as output:
         for files in portions(_picture_files(arguments), 8 * config.batch):
             for file, found in zip(files, classifier.classify(files, config), strict=True):

@@ -16,37 +16,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="RECIPE",
         help="the student's recipe: a file or the name of one that ships, then changes such as model.decoder_layers=1",
     )
-    add_others(parser)
+    add_others(parser, "of the same labels, or over the same vocabulary,")
     parser.add_argument(
         "--also",
         action="append",
         default=[],
         metavar="MODEL",
-        help="a further teacher, which writes its own translations; may be given again",
+        help="translation: a further teacher, which writes its own translations; may be given again",
     )
     parser.add_argument(
         "--back",
         action="append",
         default=[],
         metavar="MODEL",
-        help="a model of the other direction, which writes new sources; may be given again",
+        help="translation: a model of the other direction, which writes new sources; may be given again",
     )
     parser.add_argument(
         "--out", type=Path, metavar="FOLDER", help="the folder of the run (runs/ and the recipe's name, -distilled)"
     )
     parser.add_argument(
-        "--alone", action="store_true", help="learn from the teacher's translations alone, without the original ones"
+        "--alone", action="store_true", help="learn from what the teacher says alone, without the original examples"
     )
     parser.add_argument(
         "--take-layers",
         action="store_true",
-        help="start from the teacher's own layers; give the student fewer, such as model.decoder_layers=1",
+        help="start from the teacher's own layers; give the student fewer, such as model.layers=2",
     )
     parser.add_argument("--resume", action="store_true", help="resume from the last checkpoint")
+    parser.epilog = (
+        "A translator learns from the teacher's translations, a classifier or tagger from its probabilities, also for "
+        "texts that nobody has labelled: data.unlabelled=FILE."
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Let the teacher translate the training text, then train the student on it."""
+    """Let the teacher write lessons for the training text, then train the student on them."""
     from clearformer.cli.progress import progress_bar, training_progress
     from clearformer.cli.train import read
     from clearformer.run.distillation import distill

@@ -17,7 +17,7 @@ from clearformer.cli.use import GivenText, add_model, naming_places, open_output
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     add_model(parser, "a model", default="en-de")
-    add_others(parser)
+    add_others(parser, "of the same labels, or over the same vocabulary,")
     add_test_set(parser, several=True)
     parser.add_argument(
         "--tokenise",

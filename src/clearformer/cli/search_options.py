@@ -30,15 +30,15 @@ def add_engine(parser: argparse.ArgumentParser, auto: str = "the faster ctransla
     )
 
 
-def add_others(parser: argparse.ArgumentParser) -> None:
-    """--with, for the verbs that several models can do together."""
+def add_others(parser: argparse.ArgumentParser, share: str = "over the same vocabulary") -> None:
+    """--with, for the verbs that several models can do together. share: what they must have in common."""
     parser.add_argument(
         "--with",
         dest="others",
         action="append",
         default=[],
         metavar="MODEL",
-        help="a further model over the same vocabulary that decides together with the first; may be given again",
+        help=f"a further model {share} that decides together with the first; may be given again",
     )
 
 

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from itertools import count
 from typing import TYPE_CHECKING
 
-from clearformer.cli.search_options import add_engine
+from clearformer.cli.search_options import add_engine, add_others
 from clearformer.cli.usage import UsageError
-from clearformer.cli.use import add_answers, add_model, add_texts, answer_texts, open_model
+from clearformer.cli.use import add_answers, add_model, add_texts, answer_texts, open_models
 
 if TYPE_CHECKING:
     from clearformer.inference.word_tagger import Entity, Tag
@@ -19,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     add_texts(parser, "texts")
     add_model(parser, "a tagger")
+    add_others(parser, "of the same tags")
     add_engine(parser, auto="ctranslate2 for a quantised folder, and otherwise torch")
     parser.add_argument(
         "--entities",
@@ -32,11 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Tag text by text; a blank line stands between texts."""
-    from clearformer.inference.word_tagger import Tagger
+    from clearformer.inference.reader_ensembles import tagger_of
 
     if arguments.entities and arguments.words:
         raise UsageError("give --entities or --words, not both; --json has both")
-    tagger = Tagger(open_model(arguments))
+    tagger = tagger_of(open_models(arguments))
     if arguments.entities and not tagger.marks_entities:
         raise UsageError(f"this model's tags ({', '.join(tagger.labels[:4])}) mark no entities; leave --entities out")
     named = tagger.marks_entities and not arguments.words

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from clearformer.evaluation.report import ErrorReport
 
 _JSON: dict[str, Any] = {"ensure_ascii": False, "indent": 2}
-TRANSLATORS_ONLY = ("source", "reference", "tokenise", "others", "output", "shortlist")
+TRANSLATORS_ONLY = ("source", "reference", "tokenise", "output", "shortlist")
 
 
 def evaluate_task(arguments: argparse.Namespace, name: str) -> None:
@@ -32,14 +32,17 @@ def evaluate_task(arguments: argparse.Namespace, name: str) -> None:
         raise ValueError(f"{arguments.model} is a model for {name}, and there is no score for those yet")
     if arguments.report and task.training.report is None:
         raise UsageError(f"--report is for models whose mistakes can be listed, not for {name}; leave it out")
+    if arguments.others and task.together is None:
+        raise UsageError(f"--with is for models that can decide together, not for {name}; leave it out")
     refuse_search(arguments, task.verb.options, name)
     files = find_test_files(arguments.data or [])
     with progress_bar("scoring") as show:
         options = read_options(arguments, task.verb.options)
         if arguments.report:
-            found = report(arguments.model, files, options=options, on_progress=show)
+            found = report(arguments.model, files, options=options, others=arguments.others, on_progress=show)
         else:
-            found = ErrorReport(scores=evaluate(arguments.model, files, options=options, on_progress=show))
+            scores = evaluate(arguments.model, files, options=options, others=arguments.others, on_progress=show)
+            found = ErrorReport(scores=scores)
     if arguments.json:
         print(json.dumps({**found.scores, **({"report": _rest(found)} if arguments.report else {})}, **_JSON))
         return
@@ -58,8 +61,9 @@ def refuse_search(arguments: argparse.Namespace, options: type[Any], name: str) 
     given = [option for option in (*TRANSLATORS_ONLY, *search) if getattr(arguments, option, None)]
     given += ["engine"] if getattr(arguments, "engine", "auto") != "auto" else []
     if given:
-        option = "--with" if given[0] == "others" else flag(given[0])
-        raise UsageError(f"{option} is for translators, and {arguments.model} is a model for {name}; leave it out")
+        raise UsageError(
+            f"{flag(given[0])} is for translators, and {arguments.model} is a model for {name}; leave it out"
+        )
 
 
 def find_test_files(given: Sequence[str]) -> list[Path]:

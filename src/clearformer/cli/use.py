@@ -90,6 +90,15 @@ def open_model(arguments: argparse.Namespace) -> "Bundle":
     return open_bundle(folder, "torch" if looked_inside else arguments.engine)
 
 
+def open_models(arguments: argparse.Namespace) -> "list[Bundle]":
+    """The model that --model names, and those that --with names."""
+    from clearformer.inference.engines import open_bundle
+
+    if arguments.others and getattr(arguments, "why", None) is not None:
+        raise UsageError("--why looks inside one model, and --with names more; leave one out")
+    return [open_model(arguments), *(open_bundle(other, arguments.engine) for other in arguments.others)]
+
+
 def answer_texts(
     arguments: argparse.Namespace,
     answer: Callable[[list[str]], Iterable[A]],

@@ -99,6 +99,8 @@ class LabelledBatch(Batch):
     keep: Tensor  # B T
     labels: Tensor  # B
     types: Tensor | None = None  # B T: what each token of a pair is told
+    soft: Tensor | None = None  # B C: what a teacher says of each class
+    given: Tensor | None = None  # B: whether people gave the label; elsewhere the teacher did
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +111,8 @@ class TaggedBatch(Batch):
     keep: Tensor  # B T
     tags: Tensor  # B T
     types: Tensor | None = None  # B T: what each word looks like, where the model is told
+    soft: Tensor | None = None  # B T C: what a teacher says of each tag at the first piece of each word
+    given: Tensor | None = None  # B: whether people gave the tags; elsewhere the teacher did
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,6 +190,17 @@ def collate_tagged(rows: Sequence[Sequence[TokenIds]], *, pad: int) -> TaggedBat
     tags, _ = _pad([row[1] for row in rows], pad=UNTAGGED)
     types = _pad([row[2] for row in rows], pad=0)[0] if len(rows[0]) > 2 else None
     return TaggedBatch(ids=ids, keep=keep, tags=tags, types=types)
+
+
+def with_soft_tags(
+    batch: TaggedBatch, soft: Sequence[NDArray[np.float32]], given: Sequence[NDArray[np.uint8]]
+) -> TaggedBatch:
+    """What a teacher says of the words of each row, end to end, put where their first pieces stand."""
+    tagged = batch.tags != UNTAGGED
+    rows = np.concatenate(soft).reshape(int(tagged.sum()), -1)
+    placed = torch.zeros(*tagged.shape, rows.shape[1])
+    placed[tagged] = torch.from_numpy(rows).float()
+    return replace(batch, soft=placed, given=torch.from_numpy(np.concatenate(given)).bool())
 
 
 def collate_spans(rows: Sequence[tuple[TokenIds, TokenIds, TokenIds]], *, pad: int) -> SpanBatch:

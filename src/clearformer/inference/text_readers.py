@@ -114,8 +114,7 @@ class Classifier(Reader):
         """The class, or classes, of each text or pair of texts, in order."""
         if self.outcome.kind == "number":
             raise ValueError("this model gives a number to each text and no class; use `estimate`")
-        read = self.logits(texts, config, **changes)
-        return [self._classification(likely(one, self.outcome).tolist()) for one in read]
+        return [self._classification(row) for row in self.results(texts, config, **changes)]
 
     def estimate(
         self, texts: str | Sequence[TextOrPair], config: ReadingConfig | None = None, **changes: Any
@@ -123,8 +122,13 @@ class Classifier(Reader):
         """The number of each text or pair of texts, in order, in the unit of the training data."""
         if self.outcome.kind != "number":
             raise ValueError(f"this model knows classes ({', '.join(self.labels[:4])}) and no numbers; use `classify`")
-        read = self.logits(texts, config, **changes)
-        return [Estimate(number=self.outcome.mean + self.outcome.deviation * float(one.mean())) for one in read]
+        return [Estimate(number=row[0]) for row in self.results(texts, config, **changes)]
+
+    def results(
+        self, texts: str | Sequence[TextOrPair], config: ReadingConfig | None = None, **changes: Any
+    ) -> list[list[float]]:
+        """For each text the probability of each label, or its number in the unit of the training data."""
+        return [result_of(one, self.outcome) for one in self.logits(texts, config, **changes)]
 
     def logits(
         self, texts: str | Sequence[TextOrPair], config: ReadingConfig | None = None, **changes: Any
@@ -168,6 +172,13 @@ def likely(logits: Tensor, outcome: Outcome) -> Tensor:
     """The probability of every class, averaged over windows: W C -> C."""
     scaled = logits / outcome.temperature
     return (scaled.sigmoid() if outcome.kind == "several" else scaled.softmax(-1)).mean(dim=0)
+
+
+def result_of(logits: Tensor, outcome: Outcome) -> list[float]:
+    """What the windows of a text say together: the probability of each label, or a number. logits: W C."""
+    if outcome.kind == "number":
+        return [outcome.mean + outcome.deviation * float(logits.mean())]
+    return [float(share) for share in likely(logits, outcome)]
 
 
 class Embedder(Reader):

@@ -11,6 +11,7 @@ from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.inference.engines import open_bundle
 from clearformer.run.recipe import trainable
 from clearformer.tasks import name_task
+from clearformer.tasks.in_use import in_use
 from clearformer.tasks.task import Judging, Scores, Training
 from clearformer.training.distributed import Ranks
 
@@ -29,13 +30,15 @@ def evaluate(
     options: Any = None,
     scoring: dict[str, Any] | None = None,
     predictor: Any = None,
+    others: Sequence[str | Path] = (),
     on_progress: OnProgress = unwatched,
 ) -> Scores:
     """Score a model folder on the files of a test set, thoroughly.
 
     options, scoring: how it is used and compared, by default as its task does. predictor: an open model to ask instead.
+    others: models that decide together with the first.
     """
-    one = _open(model, files, options, scoring, predictor, on_progress)
+    one = _open(model, files, options, scoring, on_progress, predictor=predictor, others=others)
     return one.training.score(one.predictor, one.held, one.judging)
 
 
@@ -45,10 +48,11 @@ def report(
     *,
     options: Any = None,
     scoring: dict[str, Any] | None = None,
+    others: Sequence[str | Path] = (),
     on_progress: OnProgress = unwatched,
 ) -> ErrorReport:
     """The same with what the model gets wrong; a task that cannot say that has its scores alone."""
-    one = _open(model, files, options, scoring, None, on_progress)
+    one = _open(model, files, options, scoring, on_progress, others=others)
     if one.training.report is None:
         return ErrorReport(scores=one.training.score(one.predictor, one.held, one.judging))
     return one.training.report(one.predictor, one.held, one.judging)
@@ -59,8 +63,10 @@ def _open(
     files: Sequence[Path],
     options: Any,
     scoring: dict[str, Any] | None,
-    predictor: Any,
     on_progress: OnProgress,
+    *,
+    predictor: Any = None,
+    others: Sequence[str | Path] = (),
 ) -> _Judged:
     folder = open_folder(model)
     task, training = trainable(name_task(folder.description.task, folder.description.model))
@@ -72,4 +78,4 @@ def _open(
         on_progress=on_progress,
     )
     held = training.held_out(list(files), folder)
-    return _Judged(training, predictor or task.use(open_bundle(folder)), held, judging)
+    return _Judged(training, predictor or in_use(*map(open_bundle, (folder, *others))), held, judging)

@@ -27,6 +27,7 @@ from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Preprocessing
 from clearformer.inference.answer_finder import Answerer
 from clearformer.inference.answer_windows import cut_windows
+from clearformer.inference.reader_ensembles import answerer_of
 from clearformer.model.weights import token_types
 from clearformer.tasks.answer_report import HeldQuestions, report, settle
 from clearformer.tasks.automatic import question_files
@@ -202,6 +203,7 @@ TASK = Task(
     name="question-answering",
     verb=VERBS["answer"],
     use=Answerer,
+    together=answerer_of,
     training=Training(
         data=QuestionData,
         objective=SpanObjective,

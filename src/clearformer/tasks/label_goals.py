@@ -10,6 +10,7 @@ import numpy as np
 from clearformer.data.readers.label_cells import LabelKind
 from clearformer.data.readers.labelled import LabelledText
 from clearformer.data.readers.pictures import label_order
+from clearformer.data.readers.soft_labels import SoftText
 from clearformer.data.readers.tables import LabelledError
 from clearformer.folder.preprocessing import Outcome
 from clearformer.tasks.label_objectives import CountedObjective, LabelObjective
@@ -42,6 +43,23 @@ class Goals:
         if self.outcome.kind == "number":
             return [(float(row.label) - self.outcome.mean) / self.outcome.deviation]
         return [self.labels.index(label) for label in labels_of(row, self.outcome.kind)]
+
+    def soft(self, lesson: SoftText) -> list[float]:
+        """What a teacher says of a text, as the network gives it."""
+        if self.outcome.kind == "number":
+            return [(float(lesson.soft[0]) - self.outcome.mean) / self.outcome.deviation]
+        shares: list[float] = lesson.soft.tolist()
+        return shares
+
+    def numbers_of(self, lesson: SoftText) -> list[float]:
+        """The places of the labels that people gave to a text or else of those that its teacher finds probable."""
+        if lesson.label is not None:
+            return self.numbers(LabelledText(lesson.text, lesson.second, lesson.label, 0))
+        if self.outcome.kind == "number":
+            return self.soft(lesson)
+        if self.outcome.kind == "several":
+            return [place for place, share in enumerate(lesson.soft) if share >= 0.5]
+        return [int(lesson.soft.argmax())]
 
     def counted(self, objective: LabelObjective) -> CountedObjective:
         """[objective] with the counts of the whole training set."""

@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from clearformer.evaluation.accuracy import score_classes
 from clearformer.evaluation.calibration import calibration_error, fit_temperature
 from clearformer.evaluation.correlation import score_numbers
 from clearformer.evaluation.label_sets import Marks, as_marks, best_threshold, score_label_sets
 from clearformer.evaluation.report import ClassScore, ErrorReport, Mistake, confuse, score_by_class, worst
-from clearformer.folder.preprocessing import Outcome
 from clearformer.inference.text_readers import Classifier, likely
 from clearformer.inference.text_windows import TextOrPair
 from clearformer.tasks.task import Judging, Scores, Settled
@@ -36,16 +34,8 @@ def score(classifier: Classifier, held: HeldTexts, judging: Judging) -> Scores:
     """Accuracy, F1 of labels or correlation; with intervals and the calibration error if asked thoroughly."""
     count = len(held.texts) if judging.thorough else judging.scoring.examples
     mine = judging.ranks.share_out(held.texts[:count])
-    read = classifier.logits(mine, judging.options)
-    rows = judging.ranks.collect([_result(one, classifier.outcome) for one in read])
+    rows = judging.ranks.collect(classifier.results(mine, judging.options))
     return _scores(classifier, rows, held.labels[:count], thorough=judging.thorough)
-
-
-def _result(logits: Tensor, outcome: Outcome) -> list[float]:
-    """The probability of each label, or the number in the unit of the data."""
-    if outcome.kind == "number":
-        return [outcome.mean + outcome.deviation * float(logits.mean())]
-    return [float(share) for share in likely(logits, outcome)]
 
 
 def _scores(classifier: Classifier, rows: Rows, wanted: Sequence[str], *, thorough: bool) -> Scores:
@@ -99,7 +89,7 @@ def settle(classifier: Classifier, held: HeldTexts, judging: Judging) -> Settled
 
 def report(classifier: Classifier, held: HeldTexts, judging: Judging) -> ErrorReport:
     """Scores, classes, confusions and the surest mistakes."""
-    rows = [_result(one, classifier.outcome) for one in classifier.logits(held.texts, judging.options)]
+    rows = classifier.results(held.texts, judging.options)
     scores = _scores(classifier, rows, held.labels, thorough=True)
     if classifier.outcome.kind == "number":
         return _report_numbers([row[0] for row in rows], held, scores)

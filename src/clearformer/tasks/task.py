@@ -212,5 +212,6 @@ class Task:
     name: str
     verb: Verb
     use: Callable[[Bundle], Any]  # a loaded folder -> the object with the verb's method
+    together: Callable[[Sequence[Bundle]], Any] | None = None  # the same of several folders that decide together
     training: Training[Any, Any, Any, Any] | None = None  # None: imported models only
     automatic: Automatic | None = None

@@ -2,82 +2,58 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from clearformer.data.class_split import hold_out_by_class
 from clearformer.data.collate import LabelledBatch, collate_labelled
 from clearformer.data.file_facts import scan
 from clearformer.data.pair_types import OVERLAP_TYPES, pair_types
-from clearformer.data.readers.label_cells import LabelKind
 from clearformer.data.readers.labelled import LabelledText, find_columns, read_labelled
+from clearformer.data.readers.soft_labels import read_soft_texts
 from clearformer.data.readers.tables import read_rows
 from clearformer.data.shards import Column, ShardWriter, shards_for, token_type_for
 from clearformer.data.token_pairs import TokenIds
 from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Preprocessing
+from clearformer.inference.reader_ensembles import classifier_of
 from clearformer.inference.text_readers import Classifier
-from clearformer.inference.text_windows import TextOrPair
 from clearformer.tasks.automatic import labelled_tables
-from clearformer.tasks.data_files import DataFiles, file_names, folder_of
+from clearformer.tasks.data_files import folder_of
 from clearformer.tasks.label_goals import Goals, refuse_unknown
+from clearformer.tasks.label_lessons import add_lessons
 from clearformer.tasks.label_objectives import LabelObjective, loss
 from clearformer.tasks.label_scores import HeldTexts, report, score, settle
+from clearformer.tasks.labelled_data import LabelledData, as_given, class_names, named, split
 from clearformer.tasks.learned_vocabulary import vocabularies
 from clearformer.tasks.task import Prepared, Seed, Task, Training, Workspace
 from clearformer.tasks.verbs import VERBS
-from clearformer.text.lines import read_lines
 from clearformer.text.tokenizer import Tokenizer
-from clearformer.text.train_tokenizer import TokenizerConfig
 
 log = logging.getLogger(__name__)
-Example = tuple[Any, ...]  # ids; the numbers of the labels, or the number itself; of a pair, the types of its tokens
-
-
-@dataclass(frozen=True, kw_only=True)
-class LabelledData(DataFiles):
-    """A table (CSV, TSV, JSON lines) with a text and a label in each row; columns that are not named are found."""
-
-    train: str = file_names("a table of texts with labels")  # a table to learn from
-    dev: str = file_names()  # a table to choose the best checkpoint by; empty: some of train
-    test: str = file_names()  # a table for the end
-    text: str | None = None  # the name of the text's column, or its number from 1 where there are no headings
-    label: str | None = None  # the name of the label's column
-    classes: tuple[str, ...] = ()  # class names, where the labels are their numbers from 0
-    names: str = file_names()  # the same as a file, one name on each line
-    second: str | None = None  # the name of a second text's column, where the class belongs to a pair
-    kind: LabelKind = "one"  # what a label is: one class, several (`a|b`, `a;b` or a JSON list), or a number
-    labels: tuple[str, ...] = ()  # several: the names of columns of 0 and 1, one per label, in place of `label`
-    origin: str | None = None  # the name of a column that says where a row came from, for reports
-    hold_out: float = 0.1  # share of each class, where there is no dev
-    vocabulary: TokenizerConfig = field(default_factory=lambda: TokenizerConfig(kind="wordpiece"))
-    max_length: int = 256  # tokens; of a longer text the beginning is read, and how many are is said
-    overlap: bool = False  # pairs: tell the model which tokens both texts have
-    word_dropout: float = 0.0  # chance that a token is hidden in training
+# Ids; the numbers of the labels, or the number itself; of a pair, the types of its tokens; of a lesson, what the
+# teacher says, and whether people gave the label.
+Example = tuple[Any, ...]
 
 
 def prepare(data: LabelledData, workspace: Workspace) -> Prepared[Example]:
     """Read the tables, hold some out, learn a vocabulary, and keep the tokens."""
     folder = folder_of(data, workspace.base)
-    names = _class_names(folder, data)
-    train = _read(folder / data.train, data, names)
-    dev = _read(folder / data.dev, data, names) if data.dev else []
-    if not dev:
-        classes = ["" if data.kind == "number" else row.label for row in train]
-        held = hold_out_by_class([_key(row) for row in train], classes, share=data.hold_out)
-        dev = [row for row, out in zip(train, held, strict=True) if out]
-        train = [row for row, out in zip(train, held, strict=True) if not out]
-    goals = Goals.of(train, data.kind, names)
+    labelled, dev = split(data, folder)
+    goals = Goals.of(labelled, data.kind, class_names(data, folder))
     refuse_unknown(dev, goals.labels, data.kind, "does not occur in training")
     log.info("%s", goals.said())
+    lessons = list(read_soft_texts(folder / data.lessons, data.kind, goals.labels)) if data.lessons else []
+    if data.unlabelled and not lessons:
+        log.info("data.unlabelled is left aside: only a teacher can label it, by `clearformer distill`")
+    train = [LabelledText(one.text, one.second, one.label or "", 0) for one in lessons] or labelled
     start = None if workspace.start is None else workspace.start.preprocessing
     texts = [text for row in train for text in (row.text, row.second) if text is not None]
     [tokenizer] = vocabularies(data.vocabulary, {"joint": texts}, workspace, () if start is None else start.sides[:1])
-    files = [name for name in (data.train, data.dev) if name]
+    files = [name for name in (data.train, data.dev, data.lessons) if name]
     made_from = {
         "files": [vars(scan(folder / name)) for name in files],
         "tokenizer": tokenizer.fingerprint(),
@@ -89,12 +65,16 @@ def prepare(data: LabelledData, workspace: Workspace) -> Prepared[Example]:
     }
     pairs = any(row.second is not None for row in train)
     columns = {"tokens": token_type_for(tokenizer.vocab_size), "label": "<f4" if data.kind == "number" else "<u4"}
-    columns |= {"types": "|u1"} if pairs else {}
+    columns |= {"types": "|u1"} if pairs or lessons else {}
+    columns |= {"soft": "<f4", "given": "|u1"} if lessons else {}
 
     def fill(writer: ShardWriter) -> dict[str, Any]:
         rows = encode(tokenizer, train, data)
-        numbers = [goals.numbers(row) for row in train]
-        told = {"types": _column([types for _, types in rows], np.int64)} if pairs else {}
+        numbers = [goals.numbers_of(one) for one in lessons] or [goals.numbers(row) for row in labelled]
+        more = {"types": _column([types if pairs else [] for _, types in rows], np.int64)}
+        more |= {"soft": _column([goals.soft(one) for one in lessons], np.float64)}
+        more |= {"given": _column([[one.label is not None] for one in lessons], np.int64)}
+        told = {name: column for name, column in more.items() if name in columns}
         writer.add(tokens=_column([ids for ids, _ in rows], np.int64), label=_column(numbers, np.float64), **told)
         return {"kept": len(rows)}
 
@@ -124,41 +104,10 @@ def _column(rows: Sequence[Sequence[float]], number: Any) -> Column:
     return Column(values, np.array([len(row) for row in rows]))
 
 
-def _class_names(folder: Path, data: LabelledData) -> Sequence[str] | None:
-    if data.classes and data.names:
-        raise ValueError("data.classes and data.names both name the classes; keep one of them")
-    return (data.classes or None) if not data.names else list(read_lines(folder / data.names))
-
-
-def _read(path: Path, data: LabelledData, names: Sequence[str] | None) -> list[LabelledText]:
-    told = {name: getattr(data, name) for name in ("text", "label", "second", "labels", "origin", "kind")}
-    return named(path, list(read_labelled(path, find_columns(path, **told))), names)
-
-
 def _held(rows: Sequence[LabelledText]) -> HeldTexts:
     return HeldTexts(
-        texts=[_given(row) for row in rows], labels=[row.label for row in rows], places=[row.place for row in rows]
+        texts=[as_given(row) for row in rows], labels=[row.label for row in rows], places=[row.place for row in rows]
     )
-
-
-def named(path: Path, rows: list[LabelledText], names: Sequence[str] | None) -> list[LabelledText]:
-    """The rows with the names of their classes in place of numbers, where there are names."""
-    if names is None:
-        return rows
-    known = {str(number): name for number, name in enumerate(names)}
-    if wrong := next((row for row in rows if row.label not in known), None):
-        raise ValueError(
-            f"{path}, line {wrong.line}: the label {wrong.label!r} is no number of one of {len(known)} class names"
-        )
-    return [row._replace(label=known[row.label]) for row in rows]
-
-
-def _key(row: LabelledText) -> tuple[str, ...]:
-    return tuple(" ".join(text.casefold().split()) for text in (row.text, row.second or ""))
-
-
-def _given(row: LabelledText) -> TextOrPair:
-    return row.text if row.second is None else (row.text, row.second)
 
 
 def encode(tokenizer: Tokenizer, rows: Sequence[LabelledText], data: LabelledData) -> list[tuple[list[int], list[int]]]:
@@ -207,9 +156,12 @@ def collate(data: LabelledData, preprocessing: Preprocessing) -> Callable[[Seque
         labels = [row[1] for row in rows]
         texts = [row[0] if random is None else hide(row[0], random) for row in rows]
         firsts = [int(label[0]) if len(label) else 0 for label in labels]
-        types = [row[2] for row in rows] if len(rows[0]) > 2 else None
+        types = [row[2] for row in rows] if len(rows[0]) > 2 and len(rows[0][2]) else None
         pad = tokenizer.special_ids.get("pad", 0)
         batch = collate_labelled(list(zip(texts, firsts, strict=True)), pad=pad, types=types)
+        if len(rows[0]) > 3:
+            soft, given = (torch.from_numpy(np.stack([row[place] for row in rows])) for place in (3, 4))
+            batch = replace(batch, soft=soft.float(), given=given[:, 0].bool())
         if preprocessing.outcome.kind == "one":
             return batch
         if preprocessing.outcome.kind == "number":
@@ -266,6 +218,7 @@ TASK = Task(
     name="text-classification",
     verb=VERBS["classify"],
     use=Classifier,
+    together=classifier_of,
     training=Training(
         data=LabelledData,
         objective=LabelObjective,
@@ -279,6 +232,7 @@ TASK = Task(
         test_files=lambda data: (data.test,),
         best=("macro_f1", "accuracy", "spearman"),  # macro F1 where classes are uneven, or several
         facts=facts,
+        lessons=add_lessons,
         settle=settle,
         report=report,
     ),

@@ -21,6 +21,7 @@ from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Preprocessing, usual_markers
 from clearformer.inference.translation_settings import REMEMBERED, DecodingConfig
 from clearformer.inference.translator import Translator
+from clearformer.inference.translator_ensemble import translator_of
 from clearformer.tasks import lessons
 from clearformer.tasks.automatic import parallel_text
 from clearformer.tasks.data_files import DataFiles, check_files, file_names, folder_of, several
@@ -304,6 +305,7 @@ TASK = Task(
     name="translation",
     verb=VERBS["translate"],
     use=Translator,
+    together=translator_of,
     training=Training(
         data=ParallelData,
         objective=TranslationObjective,

@@ -2,57 +2,42 @@
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from torch import nn
 
-from clearformer.data.class_split import hold_out_by_class
-from clearformer.data.collate import UNTAGGED, TaggedBatch, collate_tagged
-from clearformer.data.entity_tags import bio_labels
+from clearformer.data.collate import UNTAGGED, TaggedBatch, collate_tagged, with_soft_tags
 from clearformer.data.file_facts import scan
-from clearformer.data.readers.conll import Illegal, TaggedSentence, read_conll
+from clearformer.data.readers.conll import Illegal, TaggedSentence
+from clearformer.data.readers.soft_labels import SoftSentence, read_soft_sentences
 from clearformer.data.shards import Column, ShardWriter, shards_for, token_type_for
 from clearformer.data.token_pairs import TokenIds
 from clearformer.data.word_pieces import SHAPE_TYPES, markers, unknown, word_pieces
 from clearformer.evaluation.entities import score_entities
 from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Preprocessing
+from clearformer.inference.reader_ensembles import tagger_of
 from clearformer.inference.word_tagger import Tagger
 from clearformer.tasks.automatic import tagged_files
-from clearformer.tasks.data_files import DataFiles, file_names, folder_of, several
+from clearformer.tasks.data_files import folder_of, several
+from clearformer.tasks.label_objectives import check_lessons
 from clearformer.tasks.learned_vocabulary import vocabularies
+from clearformer.tasks.tag_lessons import add_lessons
 from clearformer.tasks.tag_report import HeldSentences, report
+from clearformer.tasks.tagged_data import TaggedData, labels_in, read_sentences, split
 from clearformer.tasks.task import Judging, Prepared, Scores, Seed, Task, Training, Workspace
 from clearformer.tasks.verbs import VERBS
 from clearformer.text.tokenizer import Tokenizer
-from clearformer.text.train_tokenizer import TokenizerConfig
-from clearformer.training.loss import Loss
+from clearformer.training.loss import Loss, divergence, learned_from
 
 log = logging.getLogger(__name__)
-Example = tuple[TokenIds, ...]  # pieces; tags of first pieces, UNTAGGED elsewhere; types, if words' shapes are told
-
-
-@dataclass(frozen=True, kw_only=True)
-class TaggedData(DataFiles):
-    """CoNLL files: a word and its tag on each line, a blank line between sentences."""
-
-    train: str | tuple[str, ...] = file_names("a CoNLL file of words with tags")  # to learn from; one file or a list
-    dev: str = file_names()  # a file to choose the best checkpoint by; empty: some of train
-    test: str = file_names()  # a file for the end
-    illegal: Illegal = "refuse"  # an I-X that follows no X: refuse the file, or repair the tag and say how often
-    words: Literal["spaced", "characters"] = "spaced"  # what a word is where the model reads running text
-    shapes: bool = False  # tell the model what a word looks like: capitals, digits, signs
-    hold_out: float = 0.1  # share of the sentences, where there is no dev
-    vocabulary: TokenizerConfig = field(default_factory=lambda: TokenizerConfig(kind="wordpiece"))
-    max_length: int = 128  # tokens; a longer sentence is learned from in parts
-    word_dropout: float = 0.0  # chance that a word is hidden in training, so that its neighbours have to tell
-
-    def __post_init__(self) -> None:
-        if self.max_length < 8:
-            raise ValueError(f"data.max_length is {self.max_length}; a sentence needs at least 8 tokens")
+# Pieces; tags of first pieces, UNTAGGED elsewhere; types, if words' shapes are told; of a lesson, what the teacher says
+# of each word, end to end, and whether people gave the tags.
+Example = tuple[NDArray[Any], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,27 +45,30 @@ class TagObjective:
     """Cross-entropy of each word's tag."""
 
     smoothing: float = 0.0  # label smoothing: the share of the probability that is spread over all tags
+    teacher_weight: float = 0.5  # lessons: a teacher's share in the loss of a word that has a tag, too
+    teacher_temperature: float = 2.0  # lessons: above 1, what a teacher finds improbable counts more
+
+    def __post_init__(self) -> None:
+        check_lessons(self.teacher_weight, self.teacher_temperature)
 
 
 def prepare(data: TaggedData, workspace: Workspace) -> Prepared[Example]:
     """Read the sentences, hold some out, learn a vocabulary, and keep the pieces with their tags."""
     folder = folder_of(data, workspace.base)
     paths = [folder / name for name in several(data.train)]
-    train = [one for path in paths for one in read_sentences(path, data.illegal)]
-    dev = read_sentences(folder / data.dev, data.illegal) if data.dev else []
-    if not dev:
-        named = ["with" if set(one.tags) != {"O"} else "without" for one in train]
-        held = hold_out_by_class([one.words for one in train], named, share=data.hold_out)
-        dev = [one for one, out in zip(train, held, strict=True) if out]
-        train = [one for one, out in zip(train, held, strict=True) if not out]
-    labels = bio_labels([tag[2:] for one in train for tag in one.tags if tag != "O"])
+    tagged, dev = split(data, folder)
+    labels = labels_in(tagged)
     if unseen := sorted({tag for one in dev for tag in one.tags} - set(labels)):
         raise ValueError(f"{folder / (data.dev or paths[0])}: the tag {unseen[0]!r} does not occur in training")
+    lessons = list(read_soft_sentences(folder / data.lessons, labels)) if data.lessons else []
+    if data.unlabelled and not lessons:
+        log.info("data.unlabelled is left aside: only a teacher can tag it, by `clearformer distill`")
     start = None if workspace.start is None else workspace.start.preprocessing
-    texts = [" ".join(one.words) for one in train]
+    texts = [" ".join(one.words) for one in lessons or tagged]
     [tokenizer] = vocabularies(data.vocabulary, {"joint": texts}, workspace, () if start is None else start.sides[:1])
+    files = [*paths, *(folder / name for name in (data.dev, data.lessons) if name)]
     made_from = {
-        "files": [vars(scan(path)) for path in (*paths, *([folder / data.dev] if data.dev else []))],
+        "files": [vars(scan(path)) for path in files],
         "tokenizer": tokenizer.fingerprint(),
         "hold_out": data.hold_out,
         "max_length": data.max_length,
@@ -90,14 +78,15 @@ def prepare(data: TaggedData, workspace: Workspace) -> Prepared[Example]:
     }
 
     def fill(writer: ShardWriter) -> dict[str, Any]:
-        rows = [row for one in train for row in encode(tokenizer, one, labels, data)]
-        lengths = np.array([len(row[0]) for row in rows])
-        parts = (np.concatenate(column) for column in zip(*rows, strict=True))
-        writer.add(**{name: Column(part, lengths) for name, part in zip(columns, parts, strict=True)})
+        taught = (row for one in lessons for row in encode_lesson(tokenizer, one, labels, data))
+        plain = (row for one in tagged for row in encode(tokenizer, one, labels, data))
+        rows = list(taught if lessons else plain)
+        writer.add(**{name: _column(part) for name, part in zip(columns, zip(*rows, strict=True), strict=True)})
         return {"kept": len(rows)}
 
     columns = {"tokens": token_type_for(tokenizer.vocab_size), "tags": "<i2"}
-    columns |= {"types": "|u1"} if data.shapes else {}
+    columns |= {"types": "|u1"} if data.shapes or lessons else {}
+    columns |= {"soft": "<f4", "given": "|u1"} if lessons else {}
     made = workspace.folder / "shards"
     shards = shards_for(made, columns=columns, made_from=made_from, fill=fill, same=workspace.resume)
     return Prepared(
@@ -109,20 +98,14 @@ def prepare(data: TaggedData, workspace: Workspace) -> Prepared[Example]:
     )
 
 
+def _column(rows: Sequence[NDArray[Any]]) -> Column:
+    return Column(np.concatenate(rows), np.array([len(row) for row in rows]))
+
+
 def _held(rows: Sequence[TaggedSentence]) -> HeldSentences:
     return HeldSentences(
         words=[one.words for one in rows], tags=[one.tags for one in rows], places=[one.place for one in rows]
     )
-
-
-def read_sentences(path: Path, illegal: Illegal) -> list[TaggedSentence]:
-    """Every sentence of a file; how many of its lines were mended is said."""
-    read = list(read_conll(path, illegal=illegal))
-    if not read:
-        raise ValueError(f"{path} has no sentences: write a word, a tab and a tag on each line")
-    if lines := [line for one in read for line in one.repaired]:
-        log.warning("%s: %d lines were repaired, the first is line %d", path, len(lines), lines[0])
-    return read
 
 
 def encode(tokenizer: Tokenizer, one: TaggedSentence, labels: Sequence[str], data: TaggedData) -> Iterator[Example]:
@@ -142,6 +125,24 @@ def encode(tokenizer: Tokenizer, one: TaggedSentence, labels: Sequence[str], dat
         row = np.array([*before, *ids[inner], *after]), np.pad(tags[inner], around, constant_values=UNTAGGED)
         yield (*row, np.pad(types[inner], around)) if data.shapes else row
         start = end
+
+
+def encode_lesson(
+    tokenizer: Tokenizer, one: SoftSentence, labels: Sequence[str], data: TaggedData
+) -> Iterator[Example]:
+    """The same of a sentence that a teacher tagged: with what it says of each word, and whether people gave the tags.
+
+    Where they did not, the tags are those that the teacher finds most probable.
+    """
+    given = one.tags is not None
+    tags = one.tags or tuple(labels[place] for place in one.soft.argmax(axis=1))
+    said = 0  # words that earlier parts of the sentence have
+    for row in encode(tokenizer, TaggedSentence(words=one.words, tags=tags, line=0), labels, data):
+        words = int((row[1] != UNTAGGED).sum())
+        soft = one.soft[said : said + words].reshape(-1)
+        types = row[2] if data.shapes else np.array([], dtype=np.int64)
+        yield (row[0], row[1], types, soft, np.array([given]))
+        said += words
 
 
 def sizes(preprocessing: Preprocessing) -> dict[str, Any]:
@@ -166,7 +167,9 @@ def collate(data: TaggedData, preprocessing: Preprocessing) -> Callable[[Sequenc
     def collate_rows(rows: Sequence[Example], seed: Seed) -> TaggedBatch:
         random = np.random.default_rng(seed) if seed and data.word_dropout else None
         given = rows if random is None else [(hide(row[0], row[1], random), *row[1:]) for row in rows]
-        return collate_tagged(given, pad=tokenizer.special_ids.get("pad", 0))
+        plain = [row[: 3 if data.shapes else 2] for row in given]
+        batch = collate_tagged(plain, pad=tokenizer.special_ids.get("pad", 0))
+        return with_soft_tags(batch, [row[3] for row in rows], [row[4] for row in rows]) if len(rows[0]) > 3 else batch
 
     return collate_rows
 
@@ -178,6 +181,10 @@ def loss(model: nn.Module, batch: TaggedBatch, objective: TagObjective) -> Loss:
     log_probs = logits.float().log_softmax(-1)
     nll = -log_probs.gather(-1, tags[:, None])[:, 0]
     each = (1 - objective.smoothing) * nll - objective.smoothing * log_probs.mean(dim=-1)
+    if batch.soft is not None and batch.given is not None:
+        taught = divergence(logits, batch.soft[tagged], objective.teacher_temperature)
+        given = batch.given[:, None].expand_as(tagged)[tagged]
+        each = learned_from(each, taught, given, objective.teacher_weight)
     right = (logits.detach().argmax(dim=-1) == tags).sum()
     return Loss(each.sum(), len(tags), {"nll": nll.detach().sum(), "accuracy": right})
 
@@ -210,6 +217,7 @@ TASK = Task(
     name="tagging",
     verb=VERBS["tag"],
     use=Tagger,
+    together=tagger_of,
     training=Training(
         data=TaggedData,
         objective=TagObjective,
@@ -223,6 +231,7 @@ TASK = Task(
         test_files=lambda data: (data.test,),
         best="f1",
         facts=facts,
+        lessons=add_lessons,
         report=report,
     ),
     automatic=tagged_files.AUTOMATIC,

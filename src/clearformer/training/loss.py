@@ -11,6 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+LEAST = 1e-7  # probability that a teacher gives to anything: of zero there is no logarithm
+
 
 class Loss(NamedTuple):
     """total: what to differentiate, a sum over `count` tokens, pictures or whatever the task counts.
@@ -49,6 +51,25 @@ def r_drop(
     )
     total = 0.5 * (one.total + two.total) + 0.5 * weight * divergence
     return Loss(total, one.count, {"nll": 0.5 * (one.metrics["nll"] + two.metrics["nll"])})
+
+
+def divergence(logits: Tensor, teacher: Tensor, temperature: float) -> Tensor:
+    """How far a student is from its teacher: the Kullback-Leibler divergence of softened probabilities (Hinton et al.,
+    2015). logits: N C; teacher: N C, probabilities. Returns N.
+
+    Softening makes gradients smaller by the temperature's square, which is given back.
+    """
+    wanted = (teacher.clamp(min=LEAST).log() / temperature).log_softmax(-1)
+    said = (logits.float() / temperature).log_softmax(-1)
+    return F.kl_div(said, wanted, log_target=True, reduction="none").sum(dim=-1) * temperature**2
+
+
+def learned_from(people: Tensor, teacher: Tensor, given: Tensor, weight: float) -> Tensor:
+    """Each example's loss by its labels and by its teacher as one: `weight` is the teacher's share where people gave a
+    label, and elsewhere there is the teacher alone. All N.
+    """
+    share = torch.where(given, weight, 1.0)
+    return (1 - share) * people + share * teacher
 
 
 def perplexity(nll: float, tokens: int) -> float:
