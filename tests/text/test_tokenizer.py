@@ -61,6 +61,7 @@ TEXTS = st.one_of(
     st.lists(NASTY, max_size=12).map("".join),
     st.lists(st.one_of(NASTY, st.text(max_size=3)), max_size=12).map("".join),
 ).filter(lambda text: not any("\ud800" <= character <= "\udfff" for character in text))
+from support.toy_chat import MARKS, chat_tokenizer
 
 
 @pytest.mark.parametrize("kind", LOSSLESS)
@@ -315,3 +316,10 @@ def test_unused_numbers_have_no_piece(tmp_path):
 def test_a_missing_file_is_named(trained):
     with pytest.raises(FileNotFoundError, match=r"nowhere\.json"):
         Tokenizer.load(Path("nowhere.json"), trained["bpe"].facts())
+
+
+def test_marks_are_the_special_pieces_that_a_text_can_spell():
+    tokenizer = chat_tokenizer()
+    assert tokenizer.marks() == {mark: tokenizer.id(mark) for mark in MARKS}
+    kept = Tokenizer(tokenizer.definition, kind=tokenizer.kind, special=tokenizer.special)
+    assert kept.marks() == {}  # there, text stays text

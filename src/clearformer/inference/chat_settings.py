@@ -1,0 +1,14 @@
+"""How a model answers in a conversation. Nothing here needs a tensor."""
+
+from dataclasses import dataclass, field
+
+from clearformer.inference.generation_settings import GenerationConfig
+
+OPTIONS = ("max_new", "temperature", "top_k", "top_p", "repetition_penalty", "seed")  # those that a conversation knows
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChatConfig(GenerationConfig):
+    """As a text is continued, with more room: an answer ends by itself."""
+
+    max_new: int = field(default=512, metadata={"help": "most tokens of an answer", "least": 1})
