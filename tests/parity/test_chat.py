@@ -21,31 +21,14 @@ QUESTIONS = [
     "Summarise the text above.",
     "你好！雪是什么颜色的？",
 ]
-WORDS = [
-    "the",
-    "quick",
-    "brown",
-    "fox",
-    "jumps",
-    "over",
-    "a",
-    "lazy",
-    "dog",
-    "while",
-    "snow",
-    "falls",
-    "on",
-    "42",
-    "old",
-    "houses",
-    ",",
-    "and",
-    "nobody",
-    "sees",
-    "it",
-    ".",
-]
+FILLING = "the quick brown fox jumps over a lazy dog while snow falls on 42 old houses , and nobody sees it ."
 ANSWER = 16
+NAMES = {
+    "blk.": "layers.", "attn_norm": "input_layernorm", "attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj", "attn_output": "self_attn.o_proj", "ffn_norm": "post_attention_layernorm",
+    "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj", "token_embd": "embed_tokens",
+    "output_norm": "norm",
+}  # fmt: skip
 
 
 def conversations(generator):
@@ -54,20 +37,49 @@ def conversations(generator):
         found = [Message(role="system", content="You answer briefly.")] if number % 3 == 0 else []
         for _ in range(number % 3):
             found.append(Message(role="user", content=generator.choice(QUESTIONS)))
-            found.append(Message(role="assistant", content=" ".join(generator.choices(WORDS, k=30))))
-        filling = " ".join(generator.choices(WORDS, k=[0, 40, 200, 600, 1250][number % 5]))
+            found.append(Message(role="assistant", content=" ".join(generator.choices(FILLING.split(), k=30))))
+        filling = " ".join(generator.choices(FILLING.split(), k=[0, 40, 200, 600, 1250][number % 5]))
         yield [*found, Message(role="user", content=f"{filling} {generator.choice(QUESTIONS)}".strip())]
+
+
+def published(path):
+    """The model as transformers runs it, with the weights as the format's own package reads them."""
+    import gguf
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    config = LlamaConfig(
+        vocab_size=49152, hidden_size=576, intermediate_size=1536, num_hidden_layers=30, num_attention_heads=9,
+        num_key_value_heads=3, max_position_embeddings=8192, rms_norm_eps=1e-5, tie_word_embeddings=True,
+        rope_parameters={"rope_type": "default", "rope_theta": 100_000.0},
+    )  # fmt: skip
+    model = LlamaForCausalLM(config).eval()
+    weights = {}
+    for tensor in gguf.GGUFReader(path).tensors:
+        values = torch.tensor(gguf.quants.dequantize(tensor.data, tensor.tensor_type))
+        heads = {"attn_q": 9, "attn_k": 3}.get(tensor.name.split(".")[-2])
+        if heads:  # GGUF has the two halves of a head interleaved
+            values = values.reshape(heads, 32, 2, 576).transpose(1, 2).reshape(-1, 576)
+        weights[_renamed(tensor.name)] = values
+    missing, unexpected = model.load_state_dict(weights, strict=False)
+    assert (missing, unexpected) == (["lm_head.weight"], [])  # tied to the embedding
+    return model
+
+
+def _renamed(name):
+    for theirs, ours in NAMES.items():
+        name = name.replace(theirs, ours)
+    return f"model.{name}"
 
 
 @pytest.mark.network
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_twenty_prompts_are_answered_with_the_tokens_that_transformers_chooses():
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers import AutoTokenizer
 
     folder = weights("smollm2")
     chatter = Chatter(read_checkpoint(folder / FILE).bundle)
-    theirs = AutoModelForCausalLM.from_pretrained(str(folder), gguf_file=FILE, dtype=torch.float32).eval()
+    theirs = published(folder / FILE)
     speller = AutoTokenizer.from_pretrained(str(folder), gguf_file=FILE)
     lengths = []
     for messages in conversations(random.Random(2017)):

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from clearformer.text.special import SENTENCE, SpecialTokens
 from clearformer.text.tokenizer import MAX_CHARACTERS, Tokenizer, describe_difference
 from clearformer.text.train_tokenizer import train
+from support.toy_chat import MARKS, chat_tokenizer
 
 KINDS = ("bpe", "unigram", "character", "byte", "wordpiece")
 LOSSLESS = ("bpe", "unigram", "character", "byte")
@@ -61,7 +62,6 @@ TEXTS = st.one_of(
     st.lists(NASTY, max_size=12).map("".join),
     st.lists(st.one_of(NASTY, st.text(max_size=3)), max_size=12).map("".join),
 ).filter(lambda text: not any("\ud800" <= character <= "\udfff" for character in text))
-from support.toy_chat import MARKS, chat_tokenizer
 
 
 @pytest.mark.parametrize("kind", LOSSLESS)

@@ -8,7 +8,7 @@ turns are left out, whole, and the system message stays.
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from clearformer.data.readers.turns import Message, check_order
 from clearformer.decoding.greedy import stream_greedy
@@ -58,9 +58,9 @@ class Chatter:
         self.marks = self.tokenizer.marks()
         self.ends = self._ends()
 
-    def chat(self, message: str, config: ChatConfig | None = None, *, system: str | None = None) -> str:
-        """The answer to a single message."""
-        return "".join(self.begin(system=system).say(message, config))
+    def chat(self, message: str, config: ChatConfig | None = None, *, system: str | None = None, **changes: Any) -> str:
+        """The answer to a single message. changes: single settings, such as max_new=20."""
+        return "".join(self.begin(system=system).say(message, replace(config or ChatConfig(), **changes)))
 
     def begin(self, messages: Sequence[Message] = (), *, system: str | None = None) -> "Conversation":
         """A new conversation, or one to go on with."""
