@@ -35,7 +35,7 @@ def test_each_token_is_the_likeliest_of_a_full_pass(chatter):
     conversation = chatter.begin()
     list(conversation.say("Hello!", SHORT))
     list(conversation.say("Two dogs?", SHORT))
-    read, start = conversation._stepper.ids, len(chatter.encode(conversation.messages[:-1]))
+    read, start = conversation._stepper.ids, len(chatter.text.encode(conversation.messages[:-1]))
     with torch.inference_mode():
         likeliest = chatter.generator.model(torch.tensor([read]))[0].argmax(-1).tolist()
     assert len(read) > start
@@ -43,12 +43,12 @@ def test_each_token_is_the_likeliest_of_a_full_pass(chatter):
 
 
 def test_the_prompt_is_the_template_s_and_begins_once(chatter):
-    ids = chatter.encode([Message(role="user", content="a")])
+    ids = chatter.text.encode([Message(role="user", content="a")])
     assert chatter.tokenizer.decode(ids, skip_special=False) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
 
 
 def test_what_the_template_writes_behind_an_answer_ends_it(chatter):
-    pieces = {chatter.tokenizer.piece(number) for number in chatter.ends}
+    pieces = {chatter.tokenizer.piece(number) for number in chatter.text.ends}
     assert pieces == {"<|end|>", "<|im_end|>"}
 
 
@@ -194,4 +194,4 @@ def test_another_system_message(chatter):
 def test_one_message_and_its_answer(chatter):
     assert chatter.chat("Hello!", SHORT) == "".join(chatter.begin().say("Hello!", SHORT))
     assert "context of 512 tokens" in repr(chatter)
-    assert chatter.template.source == TEMPLATE
+    assert chatter.text.template.source == TEMPLATE

@@ -85,12 +85,12 @@ def test_twenty_prompts_are_answered_with_the_tokens_that_transformers_chooses()
     for messages in conversations(random.Random(2017)):
         given = [{"role": one.role, "content": one.content} for one in messages]
         prompt = speller.apply_chat_template(given, add_generation_prompt=True, return_dict=False)
-        assert chatter.encode(messages) == prompt
+        assert chatter.text.encode(messages) == prompt
         with torch.inference_mode():
             written = theirs.generate(
-                torch.tensor([prompt]), do_sample=False, max_new_tokens=ANSWER, eos_token_id=list(chatter.ends)
+                torch.tensor([prompt]), do_sample=False, max_new_tokens=ANSWER, eos_token_id=list(chatter.text.ends)
             )
-        expected = [token for token in written[0, len(prompt) :].tolist() if token not in chatter.ends]
+        expected = [token for token in written[0, len(prompt) :].tolist() if token not in chatter.text.ends]
         conversation = chatter.begin(messages[:-1])
         list(conversation.say(messages[-1].content, ChatConfig(max_new=ANSWER)))
         chosen = conversation._stepper.ids[len(prompt) :]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from clearformer.data.chat_text import ChatText, template_of
 from clearformer.data.readers.turns import Message, check_order
 from clearformer.decoding.greedy import stream_greedy
 from clearformer.decoding.rules import Rules
@@ -20,7 +21,6 @@ from clearformer.inference.chat_settings import ChatConfig
 from clearformer.inference.kept_stepper import KeptStepper, Stopped
 from clearformer.inference.predictor import describe
 from clearformer.inference.text_generator import TextGenerator, transforms_of
-from clearformer.text.chat_template import ChatTemplate
 from clearformer.text.tokenizer import MAX_CHARACTERS
 
 SHARE = 4  # an answer has at least this part of the context as room, or max_new tokens if that is less
@@ -47,16 +47,13 @@ class Chatter:
         self.bundle = bundle
         self.generator = TextGenerator(bundle)
         self.tokenizer = self.generator.tokenizer
-        # folders that were fetched before templates had a place of their own keep it among their origins
-        source = bundle.preprocessing.chat_template or bundle.provenance.get("chat_template")
-        if not isinstance(source, str):
+        template = template_of(bundle.preprocessing.chat_template, bundle.provenance)
+        if template is None:
             raise ValueError(
                 "this model continues texts and was not made to converse: it has no chat template; use `clearformer "
                 "generate`, or fetch one that converses with `clearformer models get smollm2`"
             )
-        self.template = ChatTemplate(source, self.tokenizer.special)
-        self.marks = self.tokenizer.marks()
-        self.ends = self._ends()
+        self.text = ChatText(self.tokenizer, template)
 
     def chat(self, message: str, config: ChatConfig | None = None, *, system: str | None = None, **changes: Any) -> str:
         """The answer to a single message. changes: single settings, such as max_new=20."""
@@ -66,30 +63,6 @@ class Chatter:
         """A new conversation, or one to go on with."""
         first = [] if system is None else [Message(role="system", content=system)]
         return Conversation(self, [*first, *messages])
-
-    def render(self, messages: Sequence[Message], *, answer: bool) -> str:
-        """A conversation as the model's text. answer: up to where its answer begins."""
-        for one in messages:
-            for mark in self.marks:
-                if mark in one.content:  # it would become the token, and end a turn or begin another
-                    raise ValueError(f"a message of the {one.role} spells {mark}, a special token of this model")
-        return self.template.render([{"role": one.role, "content": one.content} for one in messages], answer=answer)
-
-    def encode(self, messages: Sequence[Message]) -> list[int]:
-        """The prompt for the next answer. The template writes every special token itself, a start token, too."""
-        return list(self.tokenizer.encode(self.render(messages, answer=True), add_special=False).ids)
-
-    def _ends(self) -> frozenset[int]:
-        """The tokens that end an answer: the vocabulary's, and what the template writes behind an answer."""
-        known = self.tokenizer.special_ids
-        ends = {known[role] for role in known if role in ("eos", "sep")}
-        said = [Message(role="user", content="Well?"), Message(role="assistant", content="Yes.")]
-        behind = self.render(said, answer=False).rpartition("Yes.")[2]
-        ids = self.tokenizer.encode(behind, add_special=False).ids
-        found = frozenset(ends | {number for number in ids[:1] if number in self.marks.values()})
-        if not found:
-            raise ValueError("neither this vocabulary nor the chat template has a token that ends an answer")
-        return found
 
     def __repr__(self) -> str:
         return describe(self, f"context of {self.generator.context} tokens")
@@ -152,7 +125,7 @@ class Conversation:
         self._stepper.stopped = stopped
         try:
             for choice in self._choices(prompt, replace(config, max_new=min(config.max_new, room))):
-                if choice.token in self.chatter.ends:
+                if choice.token in self.chatter.text.ends:
                     ended = "turn"
                     break
                 chosen.append(choice.token)
@@ -179,7 +152,7 @@ class Conversation:
 
     def _choices(self, prompt: list[int], config: ChatConfig) -> Iterator[TokenChoice]:
         tokenizer, rows = self.chatter.tokenizer, self.chatter.bundle.config.vocab_size
-        end = min(self.chatter.ends)
+        end = min(self.chatter.text.ends)
         rules = Rules(eos=end, banned=tuple(range(tokenizer.vocab_size, rows)))  # rows that no text consists of
         parts = transforms_of(config)
         if config.temperature == 0:
@@ -200,7 +173,7 @@ class Conversation:
             """None: too long even to be encoded."""
             left = [*first, *rest[2 * dropped :]]
             far = sum(len(one.content) for one in left) > MAX_CHARACTERS // 2 and len(left) > len(first) + 1
-            return None if far else self.chatter.encode(left)
+            return None if far else self.chatter.text.encode(left)
 
         def is_long(dropped: int) -> bool:
             found = prompt(dropped)
