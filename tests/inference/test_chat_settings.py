@@ -18,3 +18,10 @@ def test_an_answer_has_room_and_the_bounds_hold():
 
 def test_every_option_is_a_field():
     assert set(OPTIONS) <= {field.name for field in fields(ChatConfig)}
+
+
+def test_what_a_conversation_would_pass_over_is_refused(monkeypatch):
+    monkeypatch.setattr("clearformer.inference.chat_settings.OPTIONS", ("max_new", "temperature"))
+    ChatConfig(max_new=5, temperature=1.0)
+    with pytest.raises(ValueError, match="seed is not known in a conversation"):
+        ChatConfig(seed=5)
