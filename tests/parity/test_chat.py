@@ -96,7 +96,8 @@ def test_twenty_prompts_are_answered_with_the_tokens_that_transformers_chooses()
         chosen = conversation._stepper.ids[len(prompt) :]
         assert chosen == expected[: len(chosen)]
         assert conversation.last.tokens == len(expected)
-        assert conversation.last.text == speller.decode(expected, skip_special_tokens=True)
+        whole = speller.decode(expected, skip_special_tokens=True)
+        assert conversation.last.text == whole.rstrip("\ufffd")  # half a character at the end is not shown
         lengths.append(len(prompt))
     assert max(lengths) > 1400
     assert max(lengths) <= 1500

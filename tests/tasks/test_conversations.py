@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from clearformer.data.chat_text import ChatText
-from clearformer.data.readers.turns import Message, Turns
+from clearformer.data.readers.turns import Dialogue, Message
 from clearformer.folder import bundle
 from clearformer.folder.bundle import ADAPTERS, save
 from clearformer.folder.description import open_folder
@@ -34,7 +34,7 @@ TEXT = ChatText(chat_tokenizer(), TEMPLATE)
 def talk(*words, place="a.jsonl:1"):
     roles = ["user", "assistant"] * len(words)
     messages = tuple(Message(role=role, content=word) for role, word in zip(roles, words, strict=False))
-    return Turns(messages=messages, place=place)
+    return Dialogue(messages=messages, place=place)
 
 
 def test_the_loss_is_that_of_the_answers_tokens_alone():

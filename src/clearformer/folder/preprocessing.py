@@ -95,7 +95,7 @@ class Preprocessing:
     picture: PictureFacts | None = None
     sound: SoundFacts | None = None
     outcome: Outcome = field(default_factory=Outcome)
-    chat_template: str | None = None  # how messages become one text, in the template language of published models
+    chat_template: str | None = None  # how messages become one text, as a template
 
     @cached_property
     def sides(self) -> tuple[Tokenizer, Tokenizer]:

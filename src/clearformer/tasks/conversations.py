@@ -17,7 +17,7 @@ from clearformer.data.chat_text import ChatText, template_of
 from clearformer.data.class_split import hold_out_by_class
 from clearformer.data.collate import AnswerBatch, collate_answers
 from clearformer.data.file_facts import scan
-from clearformer.data.readers.turns import Message, Turns, read_turns
+from clearformer.data.readers.turns import Dialogue, Message, read_turns
 from clearformer.data.shards import Column, ShardWriter, shards_for, token_type_for
 from clearformer.evaluation.likelihood import Likelihood, summarise
 from clearformer.folder.description import ModelFolder
@@ -114,7 +114,7 @@ def prepare(data: TurnsData, workspace: Workspace) -> Prepared[Example]:
     )
 
 
-def held_apart(rows: Sequence[Turns], share: float) -> tuple[list[Turns], list[Turns]]:
+def held_apart(rows: Sequence[Dialogue], share: float) -> tuple[list[Dialogue], list[Dialogue]]:
     """Most conversations, and a share of them; the same conversation is never in both."""
     keys = [tuple((one.role, one.content) for one in row.messages) for row in rows]
     held = hold_out_by_class(keys, [""] * len(rows), share=share)
@@ -124,7 +124,7 @@ def held_apart(rows: Sequence[Turns], share: float) -> tuple[list[Turns], list[T
     )
 
 
-def examples(text: ChatText, rows: Sequence[Turns], max_length: int) -> list[Example]:
+def examples(text: ChatText, rows: Sequence[Dialogue], max_length: int) -> list[Example]:
     """Each conversation as far as whole turns of it fit; how many were shortened or left out is said."""
     found: list[Example] = []
     shortened = 0
@@ -173,7 +173,7 @@ def loss(model: nn.Module, batch: AnswerBatch, objective: AnswerObjective) -> Lo
     return projected_cross_entropy(features, table, bias, batch.targets[batch.learned], smoothing=objective.smoothing)
 
 
-def score(chatter: Chatter, held: Sequence[Turns], judging: Judging) -> Scores:
+def score(chatter: Chatter, held: Sequence[Dialogue], judging: Judging) -> Scores:
     """An answer to look at; thoroughly, how likely the held-out answers are."""
     if not judging.thorough:
         asked = held[0].messages
@@ -202,7 +202,7 @@ def _nats(chatter: Chatter, ids: NDArray[Any], learned: NDArray[Any]) -> list[fl
     return nats
 
 
-def held_out(files: Sequence[Path], folder: ModelFolder) -> list[Turns]:
+def held_out(files: Sequence[Path], folder: ModelFolder) -> list[Dialogue]:
     """The conversations of some files."""
     return [one for path in files for one in read_turns(path)]
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from clearformer.text.templates.budget import TemplateError
 from clearformer.text.templates.evaluator import evaluate
 from clearformer.text.templates.parser import parse
-from clearformer.text.templates.syntax import Constant, Operation, Shown, Variable
+from clearformer.text.templates.syntax import Constant, Operation, Variable, Written
 from text.templates.constructions import reference
 
 REFERENCE = reference()
@@ -45,7 +45,7 @@ def test_an_expression_has_the_value_that_jinja_gives_it(expression):
 def test_a_sum_holds_tighter_than_a_comparison_and_looser_than_a_product():
     [shown] = parse("{{ a + b * 2 }}")
     product = Operation("*", Variable("b"), Constant(2))
-    assert shown == Shown(1, Operation("+", Variable("a"), product))
+    assert shown == Written(1, Operation("+", Variable("a"), product))
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ class Message:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Turns:
+class Dialogue:
     """A conversation, and where it stands: in.jsonl:7."""
 
     messages: tuple[Message, ...]
@@ -46,13 +46,13 @@ def holds_turns(path: Path) -> bool:
     return isinstance(record, dict) and any(isinstance(record.get(key), list) for key, _, _ in FORMS)
 
 
-def read_turns(path: Path) -> Iterator[Turns]:
+def read_turns(path: Path) -> Iterator[Dialogue]:
     """Every conversation of a file; one that makes no sense is refused by its line."""
     for number, line in enumerate(read_lines(path), start=1):
         if line.strip():
             place = f"{path}:{number}"
             try:
-                yield Turns(messages=_messages(json.loads(line)), place=place)
+                yield Dialogue(messages=_messages(json.loads(line)), place=place)
             except json.JSONDecodeError as error:
                 raise ValueError(f"{place} is not valid JSON ({error.msg} at character {error.pos + 1})") from None
             except RecursionError:

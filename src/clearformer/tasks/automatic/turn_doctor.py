@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from clearformer.data.readers.turns import Turns, read_turns
+from clearformer.data.readers.turns import Dialogue, read_turns
 
 FEWEST = 10  # conversations; of fewer, none can be held out
 SHOWN = 5
@@ -28,9 +28,9 @@ class TurnReport:
         return json.dumps(vars(self), ensure_ascii=False, indent=2)
 
 
-def examine_turns(path: Path) -> tuple[list[Turns], TurnReport]:
+def examine_turns(path: Path) -> tuple[list[Dialogue], TurnReport]:
     """Look at every conversation once. Returns them, and what is wrong."""
-    rows: list[Turns] = []
+    rows: list[Dialogue] = []
     findings: list[str] = []
     fatal = False
     try:

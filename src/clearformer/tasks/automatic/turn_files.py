@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clearformer.data.class_split import hold_out_by_class
-from clearformer.data.readers.turns import Turns, holds_turns, read_turns
+from clearformer.data.readers.turns import Dialogue, holds_turns, read_turns
 from clearformer.tasks.automatic.turn_doctor import TurnReport, examine_turns
 from clearformer.tasks.task import Automatic, Choice, Chosen
 
@@ -59,7 +59,7 @@ def choose(files: Sequence[Path], out: Path) -> Chosen:
     return Chosen(recipe=recipe, choices=_reasons(parts, steps), report=report.to_text())
 
 
-def _reasons(parts: dict[str, list[Turns]], steps: int) -> list[Choice]:
+def _reasons(parts: dict[str, list[Dialogue]], steps: int) -> list[Choice]:
     held = f"{len(parts['dev']):,} conversations for development, {len(parts['test']):,} for the test"
     return [
         Choice(what="held out", value=held, reason="no conversation is in two parts"),
@@ -77,7 +77,7 @@ def _reasons(parts: dict[str, list[Turns]], steps: int) -> list[Choice]:
     ]
 
 
-def _split(rows: Sequence[Turns]) -> dict[str, list[Turns]]:
+def _split(rows: Sequence[Dialogue]) -> dict[str, list[Dialogue]]:
     keys = [tuple((one.role, one.content) for one in row.messages) for row in rows]
     held = hold_out_by_class(keys, [""] * len(rows), share=HELD_OUT)
     out = [place for place, aside in enumerate(held) if aside]
@@ -93,7 +93,7 @@ def _split(rows: Sequence[Turns]) -> dict[str, list[Turns]]:
     }
 
 
-def _write(rows: Sequence[Turns], path: Path) -> None:
+def _write(rows: Sequence[Dialogue], path: Path) -> None:
     lines = [json.dumps({"messages": [one.plain() for one in row.messages]}, ensure_ascii=False) for row in rows]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")

@@ -9,7 +9,7 @@ from clearformer.text.templates.methods import call_function, call_method, known
 from clearformer.text.templates.syntax import (
     Applied,
     Assignment,
-    Comparison,
+    Compared,
     Conditional,
     Constant,
     Dictionary,
@@ -20,10 +20,10 @@ from clearformer.text.templates.syntax import (
     Lookup,
     LoopExit,
     Operation,
-    Shown,
     SliceOf,
     Statement,
     Variable,
+    Written,
 )
 from clearformer.text.templates.values import (
     UNDEFINED,
@@ -76,7 +76,7 @@ class Evaluator:
         for one in statements:
             self.budget.spend()
             self.line = one.line
-            if isinstance(one, Shown):
+            if isinstance(one, Written):
                 self.write(shown(self.value(one.value), self.budget))
             elif isinstance(one, IfBlock):
                 self.carry_out(one.then if self.value(one.condition) else one.otherwise)
@@ -164,7 +164,7 @@ class Evaluator:
             return look_up(self.value(one.of), self.value(one.key), by_name=one.by_name)
         if isinstance(one, Applied):
             return self.applied(one)
-        if isinstance(one, Comparison):
+        if isinstance(one, Compared):
             return self.compared(one)
         if isinstance(one, Conditional):
             if self.value(one.condition):
@@ -248,7 +248,7 @@ class Evaluator:
             raise TemplateError("it divides by zero")
         return left / right if sign == "/" else left // right if sign == "//" else left % right
 
-    def compared(self, one: Comparison) -> bool:
+    def compared(self, one: Compared) -> bool:
         left = self.value(one.first)
         for sign, expression in one.rest:
             right = self.value(expression)

@@ -11,7 +11,7 @@ from clearformer.text.templates.methods import FUNCTIONS, METHOD_NAMES
 from clearformer.text.templates.syntax import (
     Applied,
     Assignment,
-    Comparison,
+    Compared,
     Conditional,
     Constant,
     Dictionary,
@@ -22,10 +22,10 @@ from clearformer.text.templates.syntax import (
     Lookup,
     LoopExit,
     Operation,
-    Shown,
     SliceOf,
     Statement,
     Variable,
+    Written,
 )
 
 _CONSTANTS = {"true": True, "false": False, "none": None, "True": True, "False": False, "None": None}
@@ -93,9 +93,9 @@ class Parser:
         while not self.sees("end"):
             token = self.take()
             if token.kind == "text":
-                found.append(Shown(token.line, Constant(token.text)))
+                found.append(Written(token.line, Constant(token.text)))
             elif token.text == "{{":
-                found.append(Shown(token.line, self.expression()))
+                found.append(Written(token.line, self.expression()))
                 self.want("close")
             elif ends and self.sees("name", *ends):
                 self.depth -= 1
@@ -223,7 +223,7 @@ class Parser:
                 self.place += 2
                 sign = "not in"
             else:
-                return Comparison(first, tuple(rest)) if rest else first
+                return Compared(first, tuple(rest)) if rest else first
             rest.append((sign, self.arithmetic(0)))
 
     def arithmetic(self, level: int) -> Expression:

@@ -73,7 +73,7 @@ class Operation:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Compared:
     """a < b <= c: true where each pair is."""
 
     first: "Expression"
@@ -90,12 +90,12 @@ class Conditional:
 
 
 Expression = (
-    Constant | Variable | Listing | Dictionary | Lookup | SliceOf | Applied | Operation | Comparison | Conditional
+    Constant | Variable | Listing | Dictionary | Lookup | SliceOf | Applied | Operation | Compared | Conditional
 )
 
 
 @dataclass(frozen=True)
-class Shown:
+class Written:
     """{{ value }}, or text outside of tags, which is a constant."""
 
     line: int
@@ -142,4 +142,4 @@ class LoopExit:
     breaks: bool
 
 
-Statement = Shown | Assignment | IfBlock | ForBlock | LoopExit
+Statement = Written | Assignment | IfBlock | ForBlock | LoopExit
