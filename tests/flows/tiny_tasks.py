@@ -235,7 +235,7 @@ attention = { heads = 2 }
 
 
 def write_turns(folder: Path) -> Path:
-    """Short conversations about numbers, and adapters for a model that converses without having learned anything."""
+    """Short conversations about numbers, and a model to begin with that converses without having learned anything."""
     from clearformer.folder.bundle import save
     from support.toy_chat import chat_bundle
 
@@ -258,7 +258,7 @@ use = {{ max_new = 8 }}
 model = {{ from = "{folder / "start"}" }}
 """
         + TRAINING
-        + "batch_tokens = 256\ntuning = { rank = 2, dropout = 0.1 }\n",
+        + "batch_tokens = 256\n",
     )
 
 

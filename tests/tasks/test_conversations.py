@@ -107,7 +107,7 @@ def test_adapters_learn_to_answer_and_the_template_travels(tmp_path):
     """From random weights: the loss falls, the folder is small, opens as a chatter, and its base is as it was."""
     recipe = write_turns(tmp_path)
     before = bundle.load(tmp_path / "start")
-    changes = ["training.steps=60", "training.validate_every=30", "training.save_every=30"]
+    changes = ["training.steps=60", "training.validate_every=30", "training.save_every=30", "training.tuning.rank=2"]
     made = train(read_recipe(recipe, [*changes, "training.schedule.peak=0.02"]), tmp_path / "run", base=tmp_path)
     lines = [json.loads(line) for line in (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()]
     losses = [line["loss"] for line in lines if line.get("kind") == "train"] or [
