@@ -90,6 +90,7 @@ NO_TWIN: dict[str, str] = {
     "__main__.py": "one line; tests/test_package.py runs it",
     "data/token_pairs.py": "two names that batching, collate and shards share and test",
     "diagnosis/finding.py": "a record that history, behaviour and text fill and test",
+    "text/templates/syntax.py": "records that the parser makes and the evaluator reads, tested with them",
     "decoding/tree_recording.py": "what beam search and the tree record is tested with them",
 }
 

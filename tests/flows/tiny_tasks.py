@@ -234,6 +234,34 @@ attention = { heads = 2 }
     )
 
 
+def write_turns(folder: Path) -> Path:
+    """Short conversations about numbers, and a model to begin with that converses without having learned anything."""
+    from clearformer.folder.bundle import save
+    from support.toy_chat import chat_bundle
+
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / "start").exists():
+        save(chat_bundle(), folder / "start")
+    generator = random.Random(1)
+    lines = []
+    for _ in range(90):
+        said = [str(generator.randrange(100)) for _ in range(generator.randint(1, 2))]
+        turns = [{"role": role, "content": text} for one in said for role, text in (("user", one), ("assistant", one))]
+        lines.append(json.dumps({"messages": turns}))
+    (folder / "turns.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return _write(
+        folder,
+        f"""task = "conversation"
+name = "turns"
+data = {{ train = "turns.jsonl", max_length = 128 }}
+use = {{ max_new = 8 }}
+model = {{ from = "{folder / "start"}" }}
+"""
+        + TRAINING
+        + "batch_tokens = 256\n",
+    )
+
+
 def _write(folder: Path, recipe: str) -> Path:
     path = folder / "recipe.toml"
     path.write_text(recipe, encoding="utf-8")
@@ -244,6 +272,7 @@ TINY: dict[str, Callable[[Path], Path]] = {
     "translation": numbers.write_recipe,
     "language-model": write_prose,
     "masked-language-model": write_gaps,
+    "conversation": write_turns,
     "text-classification": write_reviews,
     "picture-classification": write_digits,
     "tagging": write_names,

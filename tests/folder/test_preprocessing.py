@@ -106,6 +106,7 @@ def test_sound_that_makes_no_sense_is_refused(name):
         ({"markers": 3}, "not 3"),
         ({"picture": {"size": 8}}, "is missing"),
         ({"sound": {"volume": 11}}, "there is no setting volume"),
+        ({"chat_template": 3}, "has a chat_template that is no text"),
         ({"tokenizer": 3}, "has a tokenizer that is no table of facts"),
         ({"target_tokenizer": ["bpe"]}, "has a target_tokenizer that is no table of facts"),
         ({"tokenizer": {"kind": "bpe"}}, "lack fingerprint, normalise"),

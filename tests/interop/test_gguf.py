@@ -185,7 +185,7 @@ def test_smollm2_knows_the_capital_of_france():
     found = gguf.read(path)
     model, tokenizer = found.bundle.model, found.bundle.tokenizer
     assert found.notes == ()
-    assert "im_start" in found.bundle.provenance["chat_template"]
+    assert "im_start" in found.bundle.preprocessing.chat_template
     prompt = tokenizer.ids(["The capital of France is"], add_special=False)[0]
     said, cache = list(prompt), model.start_cache()
     fed = prompt

@@ -238,3 +238,20 @@ def test_projected_sources_of_different_length_are_padded_on_the_right():
     one, other = FixedCache((torch.ones(1, 1, 2, 1),) * 2), FixedCache((torch.ones(2, 1, 3, 1),) * 2)
     keys, values = one.join(other).extend(lambda: pytest.fail("both are projected already"))
     assert keys.flatten(1).tolist() == values.flatten(1).tolist() == [[1, 1, 0], [1, 1, 1], [1, 1, 1]]
+
+
+def test_a_cache_that_is_cut_goes_on_from_there():
+    """Keys, positions and masks end together; what was behind the cut leaves no trace."""
+    cache, keys = DecoderCache(1), torch.arange(6.0).reshape(1, 1, 6, 1)
+    cache.place(torch.arange(6)[None], torch.tensor([[False, True, True, True, True, True]]))
+    cache.self_attn[0].extend(lambda: (keys, keys))
+    cache.cut(4)
+    assert cache.next_position().tolist() == [[4]]
+    positions, keep = cache.place(cache.next_position(), None)
+    assert positions.tolist() == [[0, 1, 2, 3, 4]]
+    assert keep.tolist() == [[False, True, True, True, True]]
+    new = torch.full((1, 1, 1, 1), 9.0)
+    assert cache.self_attn[0].extend(lambda: (new, new))[0].flatten().tolist() == [0, 1, 2, 3, 9]
+    cache.cut(0)
+    assert cache.next_position() == 0
+    assert cache.positions is None

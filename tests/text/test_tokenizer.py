@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from clearformer.text.special import SENTENCE, SpecialTokens
 from clearformer.text.tokenizer import MAX_CHARACTERS, Tokenizer, describe_difference
 from clearformer.text.train_tokenizer import train
+from support.toy_chat import MARKS, chat_tokenizer
 
 KINDS = ("bpe", "unigram", "character", "byte", "wordpiece")
 LOSSLESS = ("bpe", "unigram", "character", "byte")
@@ -315,3 +316,10 @@ def test_unused_numbers_have_no_piece(tmp_path):
 def test_a_missing_file_is_named(trained):
     with pytest.raises(FileNotFoundError, match=r"nowhere\.json"):
         Tokenizer.load(Path("nowhere.json"), trained["bpe"].facts())
+
+
+def test_marks_are_the_special_pieces_that_a_text_can_spell():
+    tokenizer = chat_tokenizer()
+    assert tokenizer.marks() == {mark: tokenizer.id(mark) for mark in MARKS}
+    kept = Tokenizer(tokenizer.definition, kind=tokenizer.kind, special=tokenizer.special)
+    assert kept.marks() == {}  # there, text stays text

@@ -172,7 +172,10 @@ def _title(described: "Description", verb: "Verb") -> str:
 def _verb_of(described: "Description") -> "Verb":
     from clearformer.tasks import name_task
 
-    return _verb_called(name_task(described.task, described.model))
+    task = name_task(described.task, described.model)
+    if task == "language-model" and "chat_template" in described.preprocessing:
+        task = "conversation"
+    return _verb_called(task)
 
 
 def _verb_called(task: str) -> "Verb":

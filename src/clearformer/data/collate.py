@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -92,6 +92,15 @@ class BlockBatch(Batch):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AnswerBatch(Batch):
+    """Conversations: `targets` is `inputs` one token later, and only some of them are to be learned."""
+
+    inputs: Tensor  # B T
+    targets: Tensor  # B T
+    learned: Tensor  # B T: the targets that are part of an answer
+
+
+@dataclass(frozen=True, kw_only=True)
 class LabelledBatch(Batch):
     """Texts with one class each. The ids stand as the tokenizer made them (with [CLS] and [SEP] if it adds them)."""
 
@@ -172,6 +181,14 @@ def collate_blocks(blocks: Sequence[TokenIds], *, pad: int) -> BlockBatch:
     inputs, keep = _pad([block[:-1] for block in blocks], pad=pad)
     targets, _ = _pad([block[1:] for block in blocks], pad=pad)
     return BlockBatch(inputs=inputs, targets=targets, keep=keep)
+
+
+def collate_answers(rows: Sequence[tuple[NDArray[Any], ...]], *, pad: int) -> AnswerBatch:
+    """Pad conversations. The second of each row says which of its tokens are of an answer."""
+    inputs, _ = _pad([ids[:-1] for ids, _ in rows], pad=pad)
+    targets, _ = _pad([ids[1:] for ids, _ in rows], pad=pad)
+    learned, _ = _pad([chosen[1:] for _, chosen in rows], pad=0)
+    return AnswerBatch(inputs=inputs, targets=targets, learned=learned.bool())
 
 
 def collate_labelled(

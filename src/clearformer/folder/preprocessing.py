@@ -95,6 +95,7 @@ class Preprocessing:
     picture: PictureFacts | None = None
     sound: SoundFacts | None = None
     outcome: Outcome = field(default_factory=Outcome)
+    chat_template: str | None = None  # how messages become one text, as a template
 
     @cached_property
     def sides(self) -> tuple[Tokenizer, Tokenizer]:
@@ -120,6 +121,7 @@ class Preprocessing:
         if self.outcome != Outcome():
             facts["outcome"] = settings.to_plain(self.outcome)
         facts |= {"types": self.types} if self.types != "texts" else {}
+        facts |= {"chat_template": self.chat_template} if self.chat_template is not None else {}
         return facts | ({"labels": list(self.labels)} if self.labels else {})
 
     def save_files(self, folder: Path) -> None:
@@ -133,7 +135,7 @@ def read_preprocessing(folder: Path, plain: Mapping[str, Any]) -> Preprocessing:
     """The inverse of `plain` and `save_files`. plain: the section of config.json."""
     where = str(folder / "config.json")
     kinds = {"markers": Markers, "picture": PictureFacts, "sound": SoundFacts, "outcome": Outcome}
-    if unknown := sorted(plain.keys() - kinds.keys() - {*TOKENIZERS, "labels", "types"}):
+    if unknown := sorted(plain.keys() - kinds.keys() - {*TOKENIZERS, "labels", "types", "chat_template"}):
         raise DamagedError(f"{where} has preprocessing that this version does not know: {', '.join(unknown)}")
     labels = plain.get("labels", [])
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
@@ -143,7 +145,10 @@ def read_preprocessing(folder: Path, plain: Mapping[str, Any]) -> Preprocessing:
     types = plain.get("types", "texts")
     if types not in get_args(TokenTypes):
         raise DamagedError(f"{where} has token types {types!r}, where {', '.join(get_args(TokenTypes))} are known")
-    return Preprocessing(labels=tuple(labels), types=types, **read)
+    template = plain.get("chat_template")
+    if template is not None and not isinstance(template, str):
+        raise DamagedError(f"{where} has a chat_template that is no text")
+    return Preprocessing(labels=tuple(labels), types=types, chat_template=template, **read)
 
 
 def _tokenizer(folder: Path, name: str, facts: Any) -> Tokenizer:

@@ -20,6 +20,7 @@ from clearformer.folder.preprocessing import Preprocessing
 from clearformer.foundation import storage
 from clearformer.interop import sentencepiece
 from clearformer.interop.binary import BinaryReader
+from clearformer.interop.chat_templates import kept_template
 from clearformer.interop.config_keys import Keys
 from clearformer.interop.foreign_files import open_binary
 from clearformer.interop.imported import Imported, assemble
@@ -66,20 +67,21 @@ def read(path: Path) -> Imported:
     config = _config(file)
     model, aside = assemble(config, _names(), file)
     tokenizer, notes = _tokenizer(file, config)
+    said = file.facts.get("tokenizer.chat_template")
+    template, not_understood = (None, ()) if tokenizer is None else kept_template(said, tokenizer.special)
     provenance: dict[str, Any] = {
         "imported_from": file.facts.get("general.name") or path.name,
         "format": "gguf",
         "licence": file.facts.get("general.license"),
-        "chat_template": file.facts.get("tokenizer.chat_template"),
         "files": {path.name: storage.sha256(path)},
     }
     found = Bundle(
         config=config,
         model=model,
-        preprocessing=Preprocessing(tokenizer=tokenizer),
+        preprocessing=Preprocessing(tokenizer=tokenizer, chat_template=template),
         provenance={key: value for key, value in provenance.items() if value is not None},
     )
-    return Imported(bundle=found, aside=aside, notes=notes)
+    return Imported(bundle=found, aside=aside, notes=(*notes, *not_understood))
 
 
 # ---- the file -------------------------------------------------------------------------------------------------------

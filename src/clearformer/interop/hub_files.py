@@ -14,8 +14,9 @@ from clearformer.interop.vocabularies import PIECE_FILES
 
 CONFIG = "config.json"
 VOCABULARY = (
-    "generation_config.json", "merges.txt", "source.spm", "special_tokens_map.json", "target.spm",
-    "target_tokenizer.json", "tokenizer.json", "tokenizer_config.json", "vocab.json", "vocab.txt", *PIECE_FILES,
+    "chat_template.jinja", "generation_config.json", "merges.txt", "source.spm", "special_tokens_map.json",
+    "target.spm", "target_tokenizer.json", "tokenizer.json", "tokenizer_config.json", "vocab.json", "vocab.txt",
+    *PIECE_FILES,
 )  # fmt: skip
 PICKLE, PICKLE_INDEX, CTRANSLATE2 = "pytorch_model.bin", "pytorch_model.bin.index.json", "model.bin"
 _SHARDS = {INDEX: ".safetensors", PICKLE_INDEX: ".bin"}  # an index, and how the names in it end

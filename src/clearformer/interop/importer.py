@@ -15,11 +15,13 @@ from clearformer.folder.preprocessing import Outcome, Preprocessing
 from clearformer.foundation import storage
 from clearformer.interop import certificate as certificates
 from clearformer.interop import plain_folders, vocabularies
+from clearformer.interop.chat_templates import find_template, kept_template
 from clearformer.interop.config_keys import Keys, label_names, outcome_of
 from clearformer.interop.foreign_files import check_folder, read_json
 from clearformer.interop.hf.model_types import family_of, prefix_of
 from clearformer.interop.imported import Imported, assemble
 from clearformer.interop.tensor_files import open_weights
+from clearformer.model.config import ModelConfig
 
 log = logging.getLogger(__name__)
 
@@ -92,6 +94,7 @@ def read_hugging_face(folder: Path, family: str | None = None, *, split: str | N
             model, aside = assemble(config, known.names(config), store, prefix_of(known))
         except ValueError as error:
             raise ValueError(_placed(str(error), folder)) from error
+    template, not_understood = _template(folder, config, texts)
     texts_have_classes = config.head.kind == "class" and config.front.kind == "tokens"
     found = Bundle(
         config=config,
@@ -102,10 +105,18 @@ def read_hugging_face(folder: Path, family: str | None = None, *, split: str | N
             target_tokenizer=texts.target,
             markers=texts.markers,
             labels=tuple(label_names(plain)) if config.head.kind in ("class", "tags") else (),
+            chat_template=template,
         ),
         provenance=_provenance(folder, plain, family),
     )
-    return Imported(bundle=found, assumed=keys.assumed, aside=aside, notes=texts.notes)
+    return Imported(bundle=found, assumed=keys.assumed, aside=aside, notes=(*texts.notes, *not_understood))
+
+
+def _template(folder: Path, config: ModelConfig, texts: vocabularies.Texts) -> tuple[str | None, tuple[str, ...]]:
+    """How a model that continues texts is told of a conversation, where its folder says it."""
+    if config.shape != "decoder" or config.head.kind != "language-model" or texts.source is None:
+        return None, ()
+    return kept_template(find_template(folder), texts.source.special)
 
 
 def _provenance(folder: Path, plain: Mapping[str, Any], family: str | None) -> dict[str, Any]:

@@ -210,6 +210,8 @@ def _write_texts(aside: Path, found: Bundle) -> None:
         _write_tokenizer(aside / "target_tokenizer.json", found.target_tokenizer, None)
     spelt = {f"{role}_token": found.tokenizer.special.spelling(role) for role in ROLES}
     facts = {key: value for key, value in spelt.items() if value is not None}
+    if found.preprocessing.chat_template is not None:
+        facts["chat_template"] = found.preprocessing.chat_template
     length = found.config.max_len
     storage.write_json(
         aside / "tokenizer_config.json",

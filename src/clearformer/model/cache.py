@@ -68,6 +68,10 @@ class GrowingCache:
             chosen._values = self._values.index_select(0, rows)
         return chosen
 
+    def cut(self, length: int) -> None:
+        """Forget all but the first `length` slots; the room stays."""
+        self._length = min(self._length, length)
+
     def join(self, other: "GrowingCache", rows: tuple[int, int], length: int) -> "GrowingCache":
         """The last `length` slots of both, so that both end at the same slot; what one does not have is zeros."""
         both = GrowingCache(max(self._room, other._room, 1 << max(length - 1, 0).bit_length()))
@@ -152,6 +156,16 @@ class Places:
         self.positions = None if self.positions is None else self.positions[:, -length:]
         self.keep = None if self.keep is None else self.keep[:, -length:]
 
+    def cut(self, length: int) -> None:
+        """Forget all but the first `length` tokens, and go on from there."""
+        self.positions = None if self.positions is None or not length else self.positions[:, :length]
+        self.keep = None if self.keep is None or not length else self.keep[:, :length]
+        if self.positions is None:
+            self._next = 0
+            return
+        real = self.positions if self.keep is None else self.positions.masked_fill(~self.keep, -1)
+        self._next = real.amax(dim=1, keepdim=True) + 1
+
     def choose(self, other: "Places", rows: Tensor) -> None:
         """Become a copy of another's rows; a single row that represents all rows stays one."""
         self.positions = None if other.positions is None else _rows(other.positions, rows)
@@ -198,6 +212,12 @@ class DecoderCache(Places):
         chosen.self_attn = [cache.select(rows) for cache in self.self_attn]
         chosen.cross_attn = [cache.select(rows) for cache in self.cross_attn]
         return chosen
+
+    def cut(self, length: int) -> None:
+        """Forget all but the first `length` tokens: what followed them may be said anew in another way."""
+        super().cut(length)
+        for cache in self.self_attn:
+            cache.cut(length)
 
     def join(self, other: "DecoderCache", rows: tuple[int, int]) -> "DecoderCache":
         """The rows of both, each with its own past. rows: how many each has."""

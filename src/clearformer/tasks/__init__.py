@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 TASKS: dict[str, str] = {  # the name in config.json and recipes -> the file
     "translation": "translation",
     "language-model": "language_model",
+    "conversation": "conversations",
     "text-classification": "text_classes",
     "tagging": "word_tags",
     "question-answering": "answers",

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from clearformer.inference.chat_settings import ChatConfig
 from clearformer.inference.generation_settings import GenerationConfig
 from clearformer.inference.reading_settings import AnswerConfig, ReadingConfig, WhyClassConfig, WhyConfig
 from clearformer.inference.translation_settings import DecodingConfig
@@ -79,6 +80,15 @@ VERBS: dict[str, Verb] = {
             example='"Once upon a time"',
             input="prompt",
             options=GenerationConfig,
+            line=str,
+        ),
+        Verb(
+            name="chat",
+            summary="converse with a model",
+            does="converses",
+            example='"What is the capital of France?"',
+            input="prompt",
+            options=ChatConfig,
             line=str,
         ),
         Verb(

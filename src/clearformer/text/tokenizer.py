@@ -192,6 +192,13 @@ class Tokenizer:
     def special_ids(self) -> dict[Role, int]:
         return dict(self._special_ids)
 
+    def marks(self) -> dict[str, int]:
+        """The special pieces that are found wherever a text spells them, with their ids; none where text stays text."""
+        if not self.special_in_text:
+            return {}
+        added = self._engine.get_added_tokens_decoder()
+        return {token.content: number for number, token in added.items() if token.special}
+
     @property
     def pad_id(self) -> int:
         return self.special_id("pad")

@@ -16,6 +16,8 @@ ABOUT_THE_START = ("vocabulary", "model", "steps")  # choices that a start makes
 
 def begin_with(chosen: Chosen, start: ModelFolder) -> Chosen:
     """The same data and task, from a model folder. Texts are read with the model's own vocabulary."""
+    if "from" in chosen.recipe["model"]:  # fine-tuning in any case, of another model than the usual one
+        return _from_another(chosen, start)
     described = start.description.model
     dim, longest = int(described.get("dim", 512)), int(described.get("max_len", 512))
     recipe = {name: dict(value) if isinstance(value, dict) else value for name, value in chosen.recipe.items()}
@@ -56,6 +58,13 @@ def begin_with(chosen: Chosen, start: ModelFolder) -> Chosen:
             ),
         ],
     )
+
+
+def _from_another(chosen: Chosen, start: ModelFolder) -> Chosen:
+    kept = [one for one in chosen.choices if one.what != "model"]
+    begun = Choice(what="model", value=f"begins with {start.path}", reason="--start says so")
+    model = {**chosen.recipe["model"], "from": str(start.path.resolve())}
+    return replace(chosen, recipe={**chosen.recipe, "model": model}, choices=[*kept, begun])
 
 
 def _head(described: Any, wanted: Any) -> tuple[dict[str, Any], str]:
