@@ -322,8 +322,11 @@ CHINESE = {
     "GenerationConfig.temperature": "温度：0 总取概率最大的词元，1 按模型的概率抽取",
     "GenerationConfig.top_k": "只在概率最大的 k 个词元里抽取",
     "GenerationConfig.top_p": "只在概率合计达到这个值的那些最可能的词元里抽取",
+    "GenerationConfig.min_p": "只在概率不低于最大概率这一比例的词元里抽取",
     "GenerationConfig.repetition_penalty": "大于 1 时，写过的词元不容易再出现；1：不变",
     "GenerationConfig.seed": "抽取的随机种子；种子相同，结果相同",
+    "GenerationConfig.samples": "抽取几段文本，种子从 `seed` 起依次加一",
+    "GenerationConfig.stop_text": "写到这段文字之前就停；可以给多个",
     "ReadingConfig": "怎样读入文本、图片或录音。",
     "ReadingConfig.batch": "一次读多少个样本",
     # scoring

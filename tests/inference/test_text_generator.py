@@ -43,11 +43,58 @@ def test_half_a_character_is_never_shown(generator):
     assert all(not piece.endswith("\ufffd") for piece in pieces[:-1])
 
 
-def test_the_model_s_room_is_a_limit(generator):
-    room = generator.longest
-    assert len(list(generator.choices([5] * (room - 3), max_new=50))) <= 3
-    with pytest.raises(ValueError, match=f"room for {room}"):
-        list(generator.choices([5] * room))
+def test_a_prompt_that_fills_the_context_is_refused(generator):
+    with pytest.raises(ValueError, match=f"room for {generator.window}"):
+        list(generator.choices([5] * generator.window))
+
+
+def test_past_the_context_a_text_goes_on_with_the_newer_half_and_says_so(generator, caplog):
+    """24 positions were learned: after them the model reads the last 13 tokens afresh, and so it was announced."""
+    caplog.set_level("INFO")
+    prompt = [5, 6, 7]
+    tokens = [choice.token for choice in generator.choices(prompt, max_new=40)]
+    assert len(tokens) == 40
+    assert "the model sees 24 tokens at a time" in caplog.text
+    read = [*prompt, *tokens]
+    begin = 0
+    with torch.inference_mode():
+        for place in range(len(prompt), len(read)):
+            if place - begin > generator.window:
+                begin = place - (generator.window // 2 + 1)
+            assert generator.model(torch.tensor([read[begin:place]]))[0, -1].argmax() == read[place]
+
+
+def test_samples_in_a_batch_are_those_drawn_alone(generator):
+    settings = {"max_new": 30, "temperature": 1.3}
+    together = generator.continuations("two dogs", samples=5, seed=7, **settings)
+    assert [found.seed for found in together] == [7, 8, 9, 10, 11]
+    assert len({found.tokens for found in together}) > 1
+    for found in together:
+        [alone] = generator.continuations("two dogs", seed=found.seed, **settings)
+        assert alone.tokens == found.tokens
+        assert alone.text == found.text
+        assert alone.log_probs == pytest.approx(found.log_probs, abs=1e-4)
+
+
+def test_a_stop_text_ends_each_sample_by_itself(generator):
+    """Random weights write random bytes: any letter that comes up in a free text stops it at its first place."""
+    settings = {"max_new": 40, "temperature": 1.5, "samples": 4}
+    free = generator.continuations("two", **settings)
+    letter = next(letter for letter in free[0].text[3:] if letter.isascii())
+    for one, stopped in zip(free, generator.continuations("two", stop_text=letter, **settings), strict=True):
+        assert stopped.text == one.text.partition(letter)[0]
+        assert stopped.ended == ("stop" if letter in one.text else one.ended)
+        assert stopped.tokens == one.tokens[: len(stopped.tokens)]
+
+
+def test_an_empty_prompt_begins_a_text(generator):
+    assert generator.encode("") == [generator.tokenizer.special_ids["bos"]]
+    assert generator.generate("", max_new=5) == generator.continuations("", max_new=5)[0].text
+
+
+def test_one_stream_cannot_show_several_samples(generator):
+    with pytest.raises(ValueError, match=r"use continuations\(\)"):
+        generator.generate("two", samples=2, temperature=1.0)
 
 
 def test_rows_that_the_vocabulary_has_no_piece_for_are_never_written(generator):

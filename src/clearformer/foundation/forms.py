@@ -92,7 +92,7 @@ def _describe(options: type, field: Field[Any], hint: Any) -> FormField:
         many=many,
         required=required,
         optional=optional,
-        default=None if required else default,
+        default=None if required else list(default) if many and default is not None else default,
         choices=choices,
         least=field.metadata.get("least"),
         most=field.metadata.get("most"),

@@ -1,6 +1,7 @@
 """How a text is continued. Nothing here needs a tensor, so that a command that reads these options starts at once."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from clearformer.foundation.forms import check_bounds
 
@@ -22,6 +23,14 @@ class GenerationConfig:
             "most": 1,
         },
     )
+    min_p: float | None = field(
+        default=None,
+        metadata={
+            "help": "draw among the tokens that have at least this share of the likeliest one's probability",
+            "least": 0,
+            "most": 1,
+        },
+    )
     repetition_penalty: float | None = field(
         default=None,
         metadata={
@@ -29,12 +38,31 @@ class GenerationConfig:
             "least": 0,
         },
     )
-    seed: int = field(default=0, metadata={"help": "of the drawing; the same seed draws the same tokens"})
+    seed: int = field(default=0, metadata={"help": "of the drawing; the same seed draws the same tokens", "least": 0})
+    samples: int = field(
+        default=1,
+        metadata={
+            "help": "texts to draw, with seeds that count up from the seed",
+            "least": 1,
+            "most": 1000,
+        },
+    )
+    stop_text: tuple[str, ...] = field(
+        default=(), metadata={"help": "end before this text would be written; several may be given"}
+    )
 
     def __post_init__(self) -> None:
+        stops: Any = self.stop_text
+        object.__setattr__(self, "stop_text", (stops,) if isinstance(stops, str) else tuple(stops))
         check_bounds(self)
-        for name in ("top_p", "repetition_penalty"):
+        for name in ("top_p", "min_p", "repetition_penalty"):
             if getattr(self, name) == 0:
                 raise ValueError(f"{name} must be above 0, not 0")
-        if self.temperature == 0 and (self.top_k is not None or self.top_p is not None):
-            raise ValueError("top_k and top_p choose among the tokens that chance draws from; set temperature above 0")
+        if self.temperature == 0 and (self.top_k, self.top_p, self.min_p) != (None, None, None):
+            raise ValueError(
+                "top_k and top_p and min_p choose among the tokens that chance draws from; set temperature above 0"
+            )
+        if self.temperature == 0 and self.samples > 1:
+            raise ValueError("samples above 1 would all be the same text; set temperature above 0")
+        if "" in self.stop_text:
+            raise ValueError("stop_text is empty, and nothing comes before that; give a text or leave it out")
