@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,13 +35,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--prompt-file", type=Path, metavar="FILE", help="a file that is one text, without its last line end"
     )
     add_model(parser, "a language model")
-    add_options(parser, GenerationConfig)
+    add_options(parser, GenerationConfig, only=[name for name in _names() if name not in ("choices", "schema")])
+    parser.add_argument("--choices", metavar="A,B,…", help="write one of these texts and nothing else")
+    parser.add_argument("--schema", type=Path, metavar="FILE", help="write JSON that fits the JSON schema in this file")
     add_answers(parser, "print one JSON object per text: prompt, text, ended, tokens, log-probabilities")
     parser.epilog = 'An empty text ("") begins a new one. A blank line stands between several texts.'
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Continue each text, and show each piece as soon as it is chosen."""
+    if arguments.choices is not None:
+        arguments.choices = arguments.choices.split(",")
+    if arguments.schema is not None:
+        arguments.schema = read_whole(arguments.schema).text
     config = read_options(arguments, GenerationConfig)
     prompts = _prompts(arguments)
     from clearformer.inference.text_generator import TextGenerator
@@ -54,6 +61,10 @@ def run(arguments: argparse.Namespace) -> None:
                         print(json.dumps(entry, ensure_ascii=False), file=output, flush=True)
                 else:
                     _show(generator, given.text, config, output, first=number == 0)
+
+
+def _names() -> list[str]:
+    return [field.name for field in fields(GenerationConfig)]
 
 
 def _prompts(arguments: argparse.Namespace) -> Iterator[GivenText]:

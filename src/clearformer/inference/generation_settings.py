@@ -1,9 +1,14 @@
 """How a text is continued. Nothing here needs a tensor, so that a command that reads these options starts at once."""
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clearformer.foundation.forms import check_bounds
+
+if TYPE_CHECKING:
+    from clearformer.decoding.constraints.grammar import Grammar
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,11 +55,43 @@ class GenerationConfig:
     stop_text: tuple[str, ...] = field(
         default=(), metadata={"help": "end before this text would be written; several may be given"}
     )
+    choices: tuple[str, ...] | None = field(
+        default=None, metadata={"help": "write one of these texts and nothing else"}
+    )
+    pattern: str | None = field(default=None, metadata={"help": "write a text that this regular expression matches"})
+    schema: str | None = field(default=None, metadata={"help": "write JSON that fits this JSON schema"})
 
     def __post_init__(self) -> None:
-        stops: Any = self.stop_text
-        object.__setattr__(self, "stop_text", (stops,) if isinstance(stops, str) else tuple(stops))
+        for name in ("stop_text", "choices"):  # a single text, or a list, becomes a tuple
+            given: Any = getattr(self, name)
+            if given is not None:
+                object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given))
+        schema: Any = self.schema
+        if isinstance(schema, Mapping | bool):  # as Python has it
+            object.__setattr__(self, "schema", json.dumps(schema))
         check_bounds(self)
+        self._check_drawing()
+        if "" in self.stop_text:
+            raise ValueError("stop_text is empty, and nothing comes before that; give a text or leave it out")
+        if self.form() and self.stop_text:
+            raise ValueError("stop_text would cut off what choices, pattern or schema promise; leave one of them out")
+
+    def form(self) -> "Grammar | None":
+        """What the text has to be like, from `choices`, `pattern` or `schema`; None where it is free."""
+        given = [name for name in ("choices", "pattern", "schema") if getattr(self, name) is not None]
+        if not given:
+            return None
+        if len(given) > 1:
+            raise ValueError(f"{given[0]} and {given[1]} are two forms for one text; leave one of them out")
+        from clearformer.decoding.constraints import grammar, json_schema, regex
+
+        if self.choices is not None:
+            return grammar.choices(self.choices)
+        return (
+            regex.whole_match(self.pattern) if self.pattern is not None else json_schema.read_schema(self.schema or "")
+        )
+
+    def _check_drawing(self) -> None:
         for name in ("top_p", "min_p", "repetition_penalty"):
             if getattr(self, name) == 0:
                 raise ValueError(f"{name} must be above 0, not 0")
@@ -64,5 +101,3 @@ class GenerationConfig:
             )
         if self.temperature == 0 and self.samples > 1:
             raise ValueError("samples above 1 would all be the same text; set temperature above 0")
-        if "" in self.stop_text:
-            raise ValueError("stop_text is empty, and nothing comes before that; give a text or leave it out")

@@ -4,11 +4,14 @@ import logging
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from clearformer.decoding.constraints.token_masks import TokenMasks
+from clearformer.decoding.constraints.token_trie import TokenTrie
 from clearformer.decoding.greedy import stream_greedy
 from clearformer.decoding.logits import MinP, RepetitionPenalty, Temperature, TopK, TopP, Transform
 from clearformer.decoding.protocol import Stepper
@@ -25,6 +28,7 @@ from clearformer.inference.steppers import SearchInput
 from clearformer.inference.written_text import Continuation, WrittenText
 from clearformer.inference.wrong_use import wrong_use
 from clearformer.model.cache import DecoderCache
+from clearformer.text.token_bytes import TokenBytes, token_bytes
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.text.unusable import UnusableTextError
 
@@ -103,6 +107,7 @@ class TextGenerator:
         self.longest = bundle.config.max_len if learned else sys.maxsize
         self.window = self.context if bundle.config.position.kind in WITHIN_TRAINED else sys.maxsize
         self._told = False
+        self._masks: tuple[Any, TokenMasks] | None = None
 
     def generate(self, prompt: str, config: GenerationConfig | None = None, **changes: Any) -> str:
         """What comes after the prompt. changes: single settings, such as max_new=20."""
@@ -160,10 +165,33 @@ class TextGenerator:
         return SearchInput(
             stepper=self._stepper_for(len(prompt), config.max_new),
             source=[list(prompt)] * config.samples,
-            rules=Rules(eos=self._end(), banned=tuple(surplus)),
+            rules=Rules(eos=self._end(), banned=tuple(surplus), constraint=self._constraint(prompt, config)),
             max_len=[config.max_new] * config.samples,
             prefixes=None,
         )
+
+    def _constraint(self, prompt: Sequence[int], config: GenerationConfig) -> TokenMasks | None:
+        """The masks of a form. Those of the last one are kept: the next prompt of a file asks for the same."""
+        form = (config.choices, config.pattern, config.schema)
+        if form == (None, None, None):
+            return None
+        bare = self._spelling.strips and not self.tokenizer.decode(prompt)
+        key = (*form, config.max_new, bare)
+        if self._masks is None or self._masks[0] != key:
+            grammar = config.form()
+            assert grammar is not None
+            size, end = self.bundle.config.vocab_size, self._end()
+            masks = TokenMasks(grammar, self._trie, end=end, size=size, limit=config.max_new, bare=bare)
+            self._masks = key, masks
+        return self._masks[1]
+
+    @cached_property
+    def _spelling(self) -> TokenBytes:
+        return token_bytes(self.tokenizer)
+
+    @cached_property
+    def _trie(self) -> TokenTrie:
+        return TokenTrie(self._spelling.bytes)
 
     def _stepper_for(self, prompt: int, new: int) -> Stepper[Any]:
         if not moves(self.window, prompt, new):
@@ -174,7 +202,14 @@ class TextGenerator:
         return WindowStepper(self.stepper, self.window)
 
     def _written(self, prompt: Sequence[int], config: GenerationConfig) -> WrittenText:
-        return WrittenText(self.tokenizer.decode, prompt, end=self._end(), stops=config.stop_text)
+        constraint = self._constraint(prompt, config)
+        return WrittenText(
+            self.tokenizer.decode,
+            prompt,
+            end=self._end(),
+            stops=config.stop_text,
+            fits=None if constraint is None else constraint.fits,
+        )
 
     @torch.inference_mode()
     def likelihood(

@@ -23,12 +23,19 @@ class Continuation:
 
 
 class WrittenText:
-    """One text while it is written."""
+    """One text while it is written. fits: whether it has the form that was asked for, where one was."""
 
     def __init__(
-        self, decode: Callable[[Sequence[int]], str], prompt: Sequence[int], *, end: int, stops: Sequence[str]
+        self,
+        decode: Callable[[Sequence[int]], str],
+        prompt: Sequence[int],
+        *,
+        end: int,
+        stops: Sequence[str],
+        fits: Callable[[bytes], bool] | None = None,
     ) -> None:
         self._decode, self._prompt, self._end, self._stops = decode, list(prompt), end, stops
+        self._fits = fits
         self._before = len(decode(prompt))
         self._shown = ""
         self.choices: list[TokenChoice] = []
@@ -39,12 +46,12 @@ class WrittenText:
         self.choices.append(choice)
         if choice.token == self._end:
             self.ended = "end"
-            return self._show(self._all())
+            return self._finish(self._all())
         text = self._all()
         place = find_stop(text, self._stops, len(self._shown))
         if place is not None:
             self.ended = "stop"
-            return self._show(text[:place])
+            return self._finish(text[:place])
         text = text.rstrip(HALF)  # half a character waits for its other half
         return self._show(text[: len(text) - held_back(text, self._stops)])
 
@@ -53,7 +60,12 @@ class WrittenText:
         if self.ended is not None:
             return ""
         self.ended = "length"
-        return self._show(self._all().rstrip(HALF))
+        return self._finish(self._all().rstrip(HALF))
+
+    def _finish(self, text: str) -> str:
+        if self._fits is not None and not self._fits(text.encode("utf-8")):
+            raise ValueError(f"the vocabulary spells its tokens otherwise than they join, so {text!r} has not its form")
+        return self._show(text)
 
     def result(self, seed: int) -> Continuation:
         """The finished text with its tokens."""
