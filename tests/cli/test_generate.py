@@ -84,6 +84,9 @@ def test_lines_of_a_file_are_continued_in_order(model, tmp_path, capsys):
         (["--top-k", "3"], "--top-k and --top-p and --min-p choose among"),
         (["--samples", "3"], "--samples above 1 would all be the same text; set temperature above 0"),
         (["--stop-text", ""], "--stop-text is empty"),
+        (["--pattern", "a(?=b)"], "pattern, character 2: looking ahead cannot be honoured"),
+        (["--pattern", "a", "--choices", "a,b"], "--choices and pattern are two forms for one text"),
+        (["--choices", "a,"], "one of the choices is empty"),
         (["--prompt-file", "book.txt"], "give texts, --input or --prompt-file, not several of them"),
         (["--top-p", "2", "--temperature", "1"], "--top-p must be at most 1"),
     ],
@@ -142,3 +145,22 @@ def test_whoever_closes_the_pipe_has_seen_enough(model):
         process.stdout.close()
         assert process.stderr.read().count(b"Traceback") == 0
         assert process.wait(60) == 1
+
+
+def test_choices_patterns_and_schemas(model, tmp_path, capsys):
+    common = ["two ", "--model", model, "--max-new", "20"]
+    assert said(capsys, *common, "--choices", "dogs,cats") in ("two dogs\n", "two cats\n")
+    assert said(capsys, *common, "--pattern", "(no ){3}snow") == "two no no no snow\n"
+    (tmp_path / "schema.json").write_text('{"type": "array", "items": {"enum": ["雪"]}, "minItems": 1}', "utf-8")
+    entry = json.loads(said(capsys, *common, "--schema", str(tmp_path / "schema.json"), "--json"))
+    assert set(json.loads(entry["text"])) == {"雪"}
+    assert len(entry["log_probs"]) == len(entry["tokens"])
+
+
+def test_a_schema_that_cannot_be_used_is_wrong_usage(model, tmp_path, capsys):
+    (tmp_path / "schema.json").write_text('{"not": {}}')
+    common = ["generate", "two", "--model", model, "--schema"]
+    assert main([*common, str(tmp_path / "schema.json")]) == 2
+    assert "schema: the keyword 'not' cannot be honoured; leave it out" in capsys.readouterr().err
+    assert main([*common, str(tmp_path / "nowhere.json")]) == 1
+    assert "nowhere.json: No such file" in capsys.readouterr().err

@@ -60,7 +60,7 @@ def check_bounds(options: Any, where: str = "") -> None:
     prefix = f"{where}." if where else ""
     for told in describe_fields(type(options)):
         value = getattr(options, told["name"])
-        for one in value if told["many"] else [value]:
+        for one in value if told["many"] and value is not None else [value]:
             if one is not None and (reason := _reason_against(one, told)):
                 raise ValueError(f"{prefix}{told['name']} {reason}")
 

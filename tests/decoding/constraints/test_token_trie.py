@@ -2,11 +2,13 @@
 
 from random import Random
 
+import pytest
+
 from clearformer.decoding.constraints.automaton import DEAD, Automaton
 from clearformer.decoding.constraints.characters import EVERY
 from clearformer.decoding.constraints.network import Network
 from clearformer.decoding.constraints.regex import whole_match
-from clearformer.decoding.constraints.token_trie import UTF8, TokenTrie
+from clearformer.decoding.constraints.token_trie import TokenTrie
 
 
 def test_the_walk_of_the_tree_is_the_walk_of_every_token():
@@ -21,15 +23,31 @@ def test_the_walk_of_the_tree_is_the_walk_of_every_token():
         assert TokenTrie(tokens).walk(machine, state).tolist() == expected
 
 
-def test_which_characters_can_be_written_one_by_one():
-    everything = [bytes([byte]) for byte in UTF8]
-    assert TokenTrie(everything).spells_bytes
-    assert TokenTrie(everything).alphabet == EVERY
+BYTES = [bytes([byte]) for byte in range(256)]
+
+
+def test_with_all_bytes_everything_can_be_written():
+    assert TokenTrie(BYTES).alphabet == EVERY
+    assert TokenTrie([*BYTES, "雪".encode()]).spells_bytes
+
+
+def test_without_bytes_only_the_characters_that_are_tokens():
     some = TokenTrie([b"a", b"bc", "雪".encode(), "é".encode()[:1], None, b""])
-    assert not some.spells_bytes
     assert [letter for letter in "abc雪é" if letter in some.alphabet] == ["a", "雪"]
-    fallback = TokenTrie([b"a", *everything[0x80:]])
-    assert [letter for letter in "abé雪😀" if letter in fallback.alphabet] == ["a", "é", "雪", "😀"]
+    assert not some.spells_bytes
+
+
+@pytest.mark.parametrize("missing", [0x41, 0xC3, 0xE9, 0xED, 0xF0, 0xF4, 0x9B])
+def test_without_a_byte_the_characters_that_need_it_are_wanting(missing):
+    """Judged by spelling: near the bounds of every first byte."""
+    trie = TokenTrie([byte for byte in BYTES if byte != bytes([missing])])
+    assert trie.spells_bytes
+    for number in [*range(0x180), *range(0x7F0, 0x810), *range(0x8FF0, 0x9010), *range(0xCFF0, 0xD010), 0xFFFF,
+                   *range(0xE000, 0xE010), 0x10000, 0x3FFFF, 0x40000, 0x100000, 0x10FFFF]:  # fmt: skip
+        needed = missing in chr(number).encode()
+        if 0x80 <= missing < 0xC0:  # of the bytes behind the first, all or none are counted on
+            needed = number >= 0x80
+        assert (chr(number) in trie.alphabet) != needed, hex(number)
 
 
 def test_an_empty_vocabulary_allows_nothing():

@@ -51,7 +51,7 @@ class TokenMasks:
         state = self._state(written)
         left = self._limit - len(written)
         mask, farthest = self._mask(state, first=not written)
-        if self._trie.spells_bytes and farthest < left:
+        if farthest < left:
             return mask
         return self._in_time(state, left, first=not written)
 
@@ -80,14 +80,18 @@ class TokenMasks:
         return self._automaton.step(self._automaton.start, b"".join(one or b"" for one in spelt))
 
     def _mask(self, state: int, *, first: bool) -> tuple[Tensor, int]:
-        """What fits, whatever the limit, and the most bytes that may be wanting after such a token."""
+        """What fits, whatever the limit, and the most tokens that may be wanting after it: at most as many as bytes."""
         key = (state, first)
         if key in self._masks:
             self._masks.move_to_end(key)
             return self._masks[key]
         following = self._following(state, first)
-        wanting = max((self._automaton.distance(one) for one in _reached(following)), default=0)
-        self._masks[key] = self._as_tensor(following != DEAD, state), wanting
+        wanting = self._automaton.distance if self._trie.spells_bytes else self._cost
+        bounds = np.full(int(following.max(initial=0)) + 1, NEVER)
+        for one in _reached(following):
+            bounds[one] = wanting(one)
+        farthest = int(bounds[bounds < NEVER].max(initial=0))
+        self._masks[key] = self._as_tensor(bounds[following] < NEVER, state), farthest
         if len(self._masks) * self._size > MOST_BYTES:
             self._masks.popitem(last=False)
         return self._masks[key]
@@ -95,7 +99,7 @@ class TokenMasks:
     def _in_time(self, state: int, left: int, *, first: bool) -> Tensor:
         """What fits and leaves enough tokens to come to an end."""
         following = self._following(state, first)
-        in_time = np.zeros(int(following.max()) + 1, dtype=bool)
+        in_time = np.zeros(int(following.max(initial=0)) + 1, dtype=bool)
         for one in _reached(following):
             in_time[one] = self._cost(one) < left
         return self._as_tensor(in_time[following], state)

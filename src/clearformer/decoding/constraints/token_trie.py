@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearformer.decoding.constraints.automaton import DEAD, Automaton
-from clearformer.decoding.constraints.characters import EVERY, Characters
-
-UTF8 = (*range(0xC0), *range(0xC2, 0xF5))  # bytes that occur in UTF-8
+from clearformer.decoding.constraints.characters import EVERY, LAST, Characters, Range
 
 
 @dataclass(frozen=True)
@@ -32,21 +30,24 @@ class TokenTrie:
         self.longest = max(map(len, self.known), default=0)
 
     @cached_property
+    def alphabet(self) -> Characters:
+        """The characters that can be written one by one: with a token of their own, or byte by byte."""
+        own = (ord(spelt.decode()) for spelt in self.known if _is_character(spelt))
+        return (Characters.between(*((one, one) for one in own)) & EVERY) | self._in_bytes
+
+    @property
     def spells_bytes(self) -> bool:
-        """Whether any text at all can be spelt, byte by byte."""
-        return all(bytes([byte]) in self.known for byte in UTF8)
+        """Whether what can be written can be written byte by byte, so that it never takes more tokens than bytes."""
+        return self.alphabet == self._in_bytes
 
     @cached_property
-    def alphabet(self) -> Characters:
-        """The characters that can be written one by one: with a token of their own, or as bytes."""
-        if self.spells_bytes:
-            return EVERY
-        singles = {byte for byte in UTF8 if bytes([byte]) in self.known}
-        found = {ord(spelt.decode()) for spelt in self.known if _is_character(spelt)}
-        if {*range(0x80, 0xC0), *range(0xC2, 0xF5)} <= singles:
-            found |= {*range(0x80)} & singles
-            return Characters.between(*((one, one) for one in found), (0x80, 0x10FFFF)) & EVERY
-        return Characters.between(*((one, one) for one in found)) & EVERY
+    def _in_bytes(self) -> Characters:
+        """Characters whose every byte is a token: by their first byte, as the others are the same for all."""
+        single = [byte for byte in range(256) if bytes([byte]) in self.known]
+        plain = Characters.between(*((byte, byte) for byte in single if byte < 0x80))
+        if not set(range(0x80, 0xC0)) <= set(single):
+            return plain
+        return plain | Characters.between(*(_first_byte(byte) for byte in single if 0xC2 <= byte <= 0xF4)) & EVERY
 
     @cached_property
     def _levels(self) -> list[_Level]:
@@ -80,6 +81,13 @@ class TokenTrie:
                 break
             found[level.tokens] = states[level.nodes]
         return found
+
+
+def _first_byte(byte: int) -> Range:
+    """The characters that begin with this byte, which is no ASCII."""
+    more = 1 if byte < 0xE0 else 2 if byte < 0xF0 else 3
+    low = (byte & (0x3F >> more)) << (6 * more)
+    return max(low, (0x80, 0x800, 0x10000)[more - 1]), min(low + (1 << (6 * more)) - 1, LAST)
 
 
 def _is_character(spelt: bytes) -> bool:
