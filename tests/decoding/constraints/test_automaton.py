@@ -7,13 +7,13 @@ import pytest
 
 from clearformer.decoding.constraints import automaton as module
 from clearformer.decoding.constraints.automaton import DEAD, Automaton
-from clearformer.decoding.constraints.grammar import Either, Grammar, Reference, Series, text
-from clearformer.decoding.constraints.network import Network, TooLargeError
+from clearformer.decoding.constraints.byte_network import ByteNetwork, TooLargeError
+from clearformer.decoding.constraints.grammar import Either, Grammar, RuleCall, Series, text
 from clearformer.decoding.constraints.regex import whole_match
 
 
 def walk(pattern):
-    return Automaton(Network.of(whole_match(pattern)))
+    return Automaton(ByteNetwork.of(whole_match(pattern)))
 
 
 @pytest.mark.parametrize("pattern", ["abc|abd|x{7}", "(ab)*c", "[a-z]{2,4}雪?", "(a|b)*abb"])
@@ -41,8 +41,8 @@ def test_many_steps_at_once_are_the_single_steps():
 
 
 def test_brackets_are_counted_however_deep():
-    rule = Either((text("x"), Series((text("("), Reference("r"), text(")")))))
-    machine = Automaton(Network.of(Grammar(Reference("r"), {"r": rule})))
+    rule = Either((text("x"), Series((text("("), RuleCall("r"), text(")")))))
+    machine = Automaton(ByteNetwork.of(Grammar(RuleCall("r"), {"r": rule})))
     for depth in (0, 1, 50, 400):
         said = b"(" * depth + b"x" + b")" * depth
         assert machine.accepts(machine.step(machine.start, said))
@@ -51,9 +51,9 @@ def test_brackets_are_counted_however_deep():
 
 
 def test_a_rule_that_begins_with_itself_is_refused():
-    rule = Either((text("x"), Series((Reference("r"), text("y")))))
+    rule = Either((text("x"), Series((RuleCall("r"), text("y")))))
     with pytest.raises(TooLargeError, match="too many ways"):
-        Automaton(Network.of(Grammar(Reference("r"), {"r": rule})))
+        Automaton(ByteNetwork.of(Grammar(RuleCall("r"), {"r": rule})))
 
 
 def test_more_states_than_can_be_kept_are_refused(monkeypatch):

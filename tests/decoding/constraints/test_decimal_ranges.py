@@ -6,9 +6,9 @@ from random import Random
 import pytest
 
 from clearformer.decoding.constraints.automaton import Automaton
+from clearformer.decoding.constraints.byte_network import ByteNetwork
 from clearformer.decoding.constraints.decimal_ranges import Limit, decimals
 from clearformer.decoding.constraints.grammar import Grammar
-from clearformer.decoding.constraints.network import Network
 
 
 def judge(low, high):
@@ -20,7 +20,7 @@ def judge(low, high):
 
 
 def automaton(low, high, fraction):
-    return Automaton(Network.of(Grammar(decimals(low, high, fraction=fraction), {})))
+    return Automaton(ByteNetwork.of(Grammar(decimals(low, high, fraction=fraction), {})))
 
 
 def fits(machine, said):

@@ -3,13 +3,13 @@
 import pytest
 
 from clearformer.decoding.constraints.automaton import Automaton
+from clearformer.decoding.constraints.byte_network import ByteNetwork
 from clearformer.decoding.constraints.grammar import choices
-from clearformer.decoding.constraints.network import Network
 
 
 def test_a_choice_is_one_of_the_texts_and_nothing_else():
     texts = ("yes", "yes, of course", "no", "雪")
-    automaton = Automaton(Network.of(choices(texts)))
+    automaton = Automaton(ByteNetwork.of(choices(texts)))
     for said in (*texts, "ye", "yes,", "noo", "", "雪雪"):
         assert automaton.accepts(automaton.step(automaton.start, said.encode())) == (said in texts)
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from clearformer.decoding.constraints.automaton import Automaton
+from clearformer.decoding.constraints.byte_network import ByteNetwork
 from clearformer.decoding.constraints.json_schema import SchemaError, read_schema, schema_grammar
-from clearformer.decoding.constraints.network import Network
 
 TREE = {
     "$ref": "#/$defs/node",
@@ -21,7 +21,7 @@ TREE = {
 
 
 def fits(schema, said):
-    automaton = Automaton(Network.of(schema_grammar(schema)))
+    automaton = Automaton(ByteNetwork.of(schema_grammar(schema)))
     return automaton.accepts(automaton.step(automaton.start, said.encode()))
 
 
@@ -115,7 +115,7 @@ def test_what_cannot_be_honoured_is_refused_by_its_keyword_and_place(schema, rea
 
 def test_an_endless_value_has_no_shortest_text():
     endless = {"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}
-    assert Network.of(schema_grammar(endless)).shortest is None
+    assert ByteNetwork.of(schema_grammar(endless)).shortest is None
 
 
 def test_deep_schemas_are_refused_and_wide_ones_stay_small():
@@ -127,7 +127,7 @@ def test_deep_schemas_are_refused_and_wide_ones_stay_small():
     nested = {"const": 1}
     for _ in range(20):
         nested = {"type": "array", "items": nested, "maxItems": 3}
-    assert len(Network.of(schema_grammar(nested)).bytes) < 2000
+    assert len(ByteNetwork.of(schema_grammar(nested)).bytes) < 2000
     with pytest.raises(SchemaError, match="it is not JSON"):
         read_schema("[" * 100_000)
 

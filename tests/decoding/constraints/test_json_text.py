@@ -4,16 +4,16 @@ import json
 from random import Random
 
 from clearformer.decoding.constraints.automaton import Automaton
-from clearformer.decoding.constraints.characters import EVERY, Characters
+from clearformer.decoding.constraints.byte_network import ByteNetwork
+from clearformer.decoding.constraints.character_sets import EVERY, Characters
 from clearformer.decoding.constraints.grammar import Grammar
 from clearformer.decoding.constraints.json_text import ANY, CHARACTER, any_value, quoted, string, string_between
-from clearformer.decoding.constraints.network import Network
 
 RULES = {ANY: any_value(), CHARACTER: quoted(EVERY)}
 
 
 def automaton(part):
-    return Automaton(Network.of(Grammar(part, RULES)))
+    return Automaton(ByteNetwork.of(Grammar(part, RULES)))
 
 
 def fits(machine, said):

@@ -6,9 +6,9 @@ from itertools import product
 import pytest
 
 from clearformer.decoding.constraints.automaton import Automaton
-from clearformer.decoding.constraints.grammar import Grammar, Reference
+from clearformer.decoding.constraints.byte_network import ByteNetwork, TooLargeError
+from clearformer.decoding.constraints.grammar import Grammar, RuleCall
 from clearformer.decoding.constraints.machines import machine_of, with_length
-from clearformer.decoding.constraints.network import Network, TooLargeError
 from clearformer.decoding.constraints.regex import whole_match
 
 PATTERNS = ["(ab)*", "a?b?c?", "(a|bc){1,3}", "a{2,}|b", "", "(a|b)*abb?", "((a?b)?c){0,2}"]
@@ -16,7 +16,7 @@ TEXTS = ["".join(letters) for size in range(6) for letters in product("abc", rep
 
 
 def fitting(machine):
-    automaton = Automaton(Network.of(Grammar(machine, {})))
+    automaton = Automaton(ByteNetwork.of(Grammar(machine, {})))
     return [said for said in TEXTS if automaton.accepts(automaton.step(automaton.start, said.encode()))]
 
 
@@ -37,5 +37,5 @@ def test_what_would_grow_without_bounds_is_refused():
 
 
 def test_a_reference_is_no_part_of_a_pattern():
-    with pytest.raises(TypeError, match="Reference"):
-        machine_of(Reference("r"))
+    with pytest.raises(TypeError, match="RuleCall"):
+        machine_of(RuleCall("r"))

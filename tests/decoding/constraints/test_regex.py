@@ -6,8 +6,8 @@ from random import Random
 import pytest
 
 from clearformer.decoding.constraints.automaton import Automaton
+from clearformer.decoding.constraints.byte_network import ByteNetwork, TooLargeError
 from clearformer.decoding.constraints.grammar import Grammar
-from clearformer.decoding.constraints.network import Network, TooLargeError
 from clearformer.decoding.constraints.regex import PatternError, search_match, whole_match
 
 ATOMS = [*"abcé雪😀-", ".", "\\d", "\\w", "\\W", "\\s", "[a-c]", "[^a]", "[é-雪]", "[]x-]", "\\x61", "\\u96ea", "\\."]
@@ -15,7 +15,7 @@ TIMES = ["*", "+", "?", "{2}", "{1,2}", "{,2}", "{2,}", "*?", "{0}"]
 
 
 def automaton(pattern):
-    return Automaton(Network.of(whole_match(pattern)))
+    return Automaton(ByteNetwork.of(whole_match(pattern)))
 
 
 def fits(machine, text):
@@ -85,7 +85,7 @@ def test_ways_of_writing(pattern):
 
 def test_a_search_may_begin_and_end_anywhere_unless_it_says_otherwise():
     for pattern in ("ab", "^ab", "ab$", "^ab$", "a|^b", "x*"):
-        machine = Automaton(Network.of(Grammar(search_match(pattern), {})))
+        machine = Automaton(ByteNetwork.of(Grammar(search_match(pattern), {})))
         for text in ("ab", "xab", "abx", "xabx", "", "b", "xb", "a"):
             assert fits(machine, text) == (re.search(pattern, text) is not None), (pattern, text)
 

@@ -5,8 +5,8 @@ from random import Random
 import pytest
 
 from clearformer.decoding.constraints.automaton import DEAD, Automaton
-from clearformer.decoding.constraints.characters import EVERY
-from clearformer.decoding.constraints.network import Network
+from clearformer.decoding.constraints.byte_network import ByteNetwork
+from clearformer.decoding.constraints.character_sets import EVERY
 from clearformer.decoding.constraints.regex import whole_match
 from clearformer.decoding.constraints.token_trie import TokenTrie
 
@@ -16,7 +16,7 @@ def test_the_walk_of_the_tree_is_the_walk_of_every_token():
     tokens = [bytes(random.choices(b"ab\xe9\x9b\xaa", k=random.randrange(7))) for _ in range(300)]
     tokens[7] = tokens[9] = None
     tokens[20] = tokens[21] = b"ab"  # two tokens for one text
-    machine = Automaton(Network.of(whole_match("(a|b|雪)*雪a?|b{3,}")))
+    machine = Automaton(ByteNetwork.of(whole_match("(a|b|雪)*雪a?|b{3,}")))
     for said in (b"", b"b", b"ab", "雪".encode(), b"\xe9"):
         state = machine.step(machine.start, said)
         expected = [machine.step(state, token) if token else DEAD for token in tokens]
@@ -51,5 +51,5 @@ def test_without_a_byte_the_characters_that_need_it_are_wanting(missing):
 
 
 def test_an_empty_vocabulary_allows_nothing():
-    machine = Automaton(Network.of(whole_match("a")))
+    machine = Automaton(ByteNetwork.of(whole_match("a")))
     assert TokenTrie([None, b""]).walk(machine, machine.start).tolist() == [DEAD, DEAD]

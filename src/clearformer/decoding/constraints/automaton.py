@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from clearformer.decoding.constraints.network import ENDLESS, Network, TooLargeError
+from clearformer.decoding.constraints.byte_network import ENDLESS, ByteNetwork, TooLargeError
 
 DEAD = 0  # the state of a text that cannot fit any more
 MOST_STATES = 50_000
@@ -22,7 +22,7 @@ Way = tuple[int, int]  # a node, and the number of its stack of calls
 class Automaton:
     """States by number: 0 is dead, 1 is the start. From every other state the end can be reached."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: ByteNetwork) -> None:
         self._network = network
         self._ends = {node: rule for rule, node in network.ends.items()}
         self._stacks: list[tuple[int, int, int]] = [(-1, -1, 0)]  # node to return to, stack below, bytes owed

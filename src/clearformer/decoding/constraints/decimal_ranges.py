@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
-from clearformer.decoding.constraints.characters import Characters
-from clearformer.decoding.constraints.grammar import Either, Machine, Part, Series, text
+from clearformer.decoding.constraints.character_sets import Characters
+from clearformer.decoding.constraints.grammar import Either, LetterMachine, Part, Series, text
 
 DIGITS = 15  # as many as every program keeps exactly
 
@@ -31,7 +31,7 @@ def decimals(low: Limit | None, high: Limit | None, *, fraction: int) -> Part:
     return Either(tuple(options))
 
 
-def _magnitudes(low: Limit, high: Limit | None, fraction: int) -> Machine:
+def _magnitudes(low: Limit, high: Limit | None, fraction: int) -> LetterMachine:
     """Numbers without a sign, from a bound to another."""
     if high is None:
         whole = max(DIGITS - fraction, 1)
@@ -39,7 +39,7 @@ def _magnitudes(low: Limit, high: Limit | None, fraction: int) -> Machine:
     made = _DigitMachine(low, high, fraction)
     for size in range(len(_digits(low.value)[0]), len(_digits(high.value)[0]) + 1):
         made.add(size)
-    return Machine(tuple(tuple(edges) for edges in made.edges), frozenset(made.ends))
+    return LetterMachine(tuple(tuple(edges) for edges in made.edges), frozenset(made.ends))
 
 
 def _digits(value: Decimal) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from clearformer.decoding.constraints.characters import Characters
+from clearformer.decoding.constraints.character_sets import Characters
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,14 @@ class Listing:
 
 
 @dataclass(frozen=True)
-class Reference:
+class RuleCall:
     """A rule by its name, which may lead back to itself."""
 
     name: str
 
 
 @dataclass(frozen=True)
-class Machine:
+class LetterMachine:
     """States that are walked letter by letter, beginning with 0. quoted: inside a JSON string, with its escapes."""
 
     edges: tuple[tuple[tuple[Characters, int], ...], ...]
@@ -60,7 +60,7 @@ class Machine:
     quoted: bool = False
 
 
-Part: TypeAlias = Letter | Series | Either | Repeat | Listing | Reference | Machine
+Part: TypeAlias = Letter | Series | Either | Repeat | Listing | RuleCall | LetterMachine
 
 NOTHING = Either(())  # no text fits
 EMPTY = Series(())

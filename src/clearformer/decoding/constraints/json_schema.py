@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from clearformer.decoding.constraints.characters import EVERY
+from clearformer.decoding.constraints.character_sets import EVERY
 from clearformer.decoding.constraints.decimal_ranges import DIGITS, Limit, decimals
 from clearformer.decoding.constraints.exclusive_schemas import exclude_each_other
 from clearformer.decoding.constraints.formats import FORMATS
@@ -18,10 +18,10 @@ from clearformer.decoding.constraints.grammar import (
     NOTHING,
     Either,
     Grammar,
+    LetterMachine,
     Listing,
-    Machine,
     Part,
-    Reference,
+    RuleCall,
     Series,
     text,
 )
@@ -84,7 +84,7 @@ def read_schema(said: str) -> Grammar:
 
 def schema_grammar(schema: Schema) -> Grammar:
     """The JSON texts to write for a schema."""
-    reader = _Reader(schema)
+    reader = _SchemaReader(schema)
     start = reader.value(schema, "", frozenset())
     return Grammar(start, {**reader.rules, ANY: any_value(), CHARACTER: quoted(EVERY)})
 
@@ -93,7 +93,7 @@ def _no_number(said: str) -> None:
     raise SchemaError("", f"{said} is no number of JSON")
 
 
-class _Reader:
+class _SchemaReader:
     """Reads a schema from the outside in. Paths are JSON pointers, as in #/properties/name."""
 
     def __init__(self, root: Schema) -> None:
@@ -103,7 +103,7 @@ class _Reader:
     def value(self, schema: Schema, path: str, seen: frozenset[str]) -> Part:
         """What may be written for a schema. seen: the references that led here without a character in between."""
         if schema is True:
-            return Reference(ANY)
+            return RuleCall(ANY)
         if schema is False:
             raise NeverError(path, "false fits no value")
         if not isinstance(schema, Mapping):
@@ -112,7 +112,7 @@ class _Reader:
             raise SchemaError(path, "the schema is nested too deeply")
         said = {key: value for key, value in schema.items() if key not in ANNOTATIONS}
         if not said:
-            return Reference(ANY)
+            return RuleCall(ANY)
         for keyword in WHOLE:
             if keyword in said:
                 return self._whole(keyword, said, path, seen)
@@ -160,13 +160,13 @@ class _Reader:
         if target in seen:
             raise SchemaError(path, f"{target} leads back to itself without a value in between")
         if target not in self.rules:
-            self.rules[target] = Reference(target)  # in case that it refers to itself
+            self.rules[target] = RuleCall(target)  # in case that it refers to itself
             try:
                 self.rules[target] = self.value(self._find(target, path), target, seen | {target})
             except NeverError:
                 self.rules[target] = NOTHING
                 raise
-        return Reference(target)
+        return RuleCall(target)
 
     def _find(self, target: str, path: str) -> Schema:
         found = self._root
@@ -281,7 +281,7 @@ class _Reader:
     def _shared(self, schema: Schema, path: str) -> Part:
         """A part that is used several times, as a rule: copies within copies would grow without bounds."""
         self.rules[path] = self.value(schema, path, frozenset())
-        return Reference(path)
+        return RuleCall(path)
 
     def _string(self, said: Mapping[str, Any], path: str) -> Part:
         least, most = _counts(said, "minLength", "maxLength", path)
@@ -292,10 +292,10 @@ class _Reader:
         machine = _machine(said, path)
         if least or most is not None:
             machine = with_length(machine, least, most)
-        return string(Machine(machine.edges, machine.ends, quoted=True))
+        return string(LetterMachine(machine.edges, machine.ends, quoted=True))
 
 
-def _machine(said: Mapping[str, Any], path: str) -> Machine:
+def _machine(said: Mapping[str, Any], path: str) -> LetterMachine:
     keyword = "pattern" if "pattern" in said else "format"
     value = said[keyword]
     if not isinstance(value, str):

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from clearformer.decoding.constraints.characters import EVERY, Characters
-from clearformer.decoding.constraints.grammar import Either, Letter, Part, Reference, Repeat, Series, text
+from clearformer.decoding.constraints.character_sets import EVERY, Characters
+from clearformer.decoding.constraints.grammar import Either, Letter, Part, Repeat, RuleCall, Series, text
 
 _SHORT = {'"': '"', "\\": "\\", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
 _RAW = EVERY - Characters.between((0, 0x1F)) - Characters.of('"\\')
@@ -52,7 +52,7 @@ def between(first: str, inner: Part, last: str) -> Part:
 
 def string_between(least: int, most: int | None) -> Part:
     """A string of so many characters, each a call of the rule CHARACTER: a thousand of them are a thousand nodes."""
-    return string(Repeat(Reference(CHARACTER), least, most))
+    return string(Repeat(RuleCall(CHARACTER), least, most))
 
 
 ANY_STRING = string(Repeat(quoted(EVERY), 0, None))
@@ -64,7 +64,7 @@ NUMBER = Series((INTEGER, Repeat(Series((text("."), Repeat(_DIGITS, 1, 15))), 0,
 
 def any_value() -> Part:
     """The rule ANY, which refers to itself."""
-    inner = Reference(ANY)
+    inner = RuleCall(ANY)
     member = Series((ANY_STRING, COLON, inner))
     plain = (literal(None), literal(True), literal(False), NUMBER, ANY_STRING)
     return Either((*plain, between("[", listed(inner, 0, None), "]"), between("{", listed(member, 0, None), "}")))

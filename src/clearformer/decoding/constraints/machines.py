@@ -5,9 +5,9 @@ Glushkov's construction (1961): a state for each letter of the pattern, entered 
 
 from dataclasses import dataclass
 
-from clearformer.decoding.constraints.characters import Characters
-from clearformer.decoding.constraints.grammar import Either, Letter, Machine, Part, Repeat, Series
-from clearformer.decoding.constraints.network import TooLargeError
+from clearformer.decoding.constraints.byte_network import TooLargeError
+from clearformer.decoding.constraints.character_sets import Characters
+from clearformer.decoding.constraints.grammar import Either, Letter, LetterMachine, Part, Repeat, Series
 
 MOST_EDGES = 100_000
 
@@ -78,16 +78,16 @@ class _Positions:
             self.follow[one].update(others)
 
 
-def machine_of(part: Part) -> Machine:
+def machine_of(part: Part) -> LetterMachine:
     """A machine for a pattern without references."""
     positions = _Positions()
     whole = positions.span(part)
     following = [whole.first, *(sorted(places) for places in positions.follow[1:])]
     edges = tuple(tuple((positions.letters[place], place) for place in places) for places in following)
-    return Machine(edges, frozenset(whole.last) | ({0} if whole.empty else set()))
+    return LetterMachine(edges, frozenset(whole.last) | ({0} if whole.empty else set()))
 
 
-def with_length(machine: Machine, least: int, most: int | None) -> Machine:
+def with_length(machine: LetterMachine, least: int, most: int | None) -> LetterMachine:
     """The texts of a machine that have so many characters: its states, each with a count beside it."""
     numbers = {(0, 0): 0}
     reached = [(0, 0)]  # grows while it is walked
@@ -107,4 +107,4 @@ def with_length(machine: Machine, least: int, most: int | None) -> Machine:
         total += len(found)
         if total > MOST_EDGES:
             raise TooLargeError("the pattern is too large to be counted; use a smaller maxLength or repetitions")
-    return Machine(tuple(edges), frozenset(ends), machine.quoted)
+    return LetterMachine(tuple(edges), frozenset(ends), machine.quoted)

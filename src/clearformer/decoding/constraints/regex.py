@@ -7,7 +7,7 @@ no backreferences, no looking around and no flags: an automaton has no memory fo
 
 from dataclasses import dataclass
 
-from clearformer.decoding.constraints.characters import EVERY, Characters
+from clearformer.decoding.constraints.character_sets import EVERY, Characters
 from clearformer.decoding.constraints.grammar import Either, Grammar, Letter, Part, Repeat, Series
 
 LONGEST, DEEPEST, MOST_TIMES = 10_000, 100, 10_000  # characters of a pattern, groups in groups, repetitions
@@ -43,7 +43,7 @@ class Alternative:
 
 def whole_match(pattern: str) -> Grammar:
     """The texts that the pattern matches from beginning to end."""
-    return Grammar(Either(tuple(one.part for one in _Reader(pattern).read())), {})
+    return Grammar(Either(tuple(one.part for one in _PatternReader(pattern).read())), {})
 
 
 def search_match(pattern: str) -> Part:
@@ -52,12 +52,12 @@ def search_match(pattern: str) -> Part:
     return Either(
         tuple(
             Series((*([] if one.from_start else [anything]), one.part, *([] if one.to_end else [anything])))
-            for one in _Reader(pattern).read()
+            for one in _PatternReader(pattern).read()
         )
     )
 
 
-class _Reader:
+class _PatternReader:
     """Reads a pattern from left to right."""
 
     def __init__(self, pattern: str) -> None:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from clearformer.decoding.constraints.automaton import DEAD, Automaton
+from clearformer.decoding.constraints.byte_network import ByteNetwork
 from clearformer.decoding.constraints.grammar import Grammar
-from clearformer.decoding.constraints.network import Network
 from clearformer.decoding.constraints.token_trie import TokenTrie
 
 MOST_BYTES = 1 << 26  # of masks that are remembered
@@ -136,13 +136,13 @@ def _reached(states: NDArray[np.int32]) -> list[int]:
     return [int(state) for state in np.flatnonzero(np.bincount(states)) if state != DEAD]
 
 
-def spelled(grammar: Grammar, trie: TokenTrie, limit: int) -> Network:
+def spelled(grammar: Grammar, trie: TokenTrie, limit: int) -> ByteNetwork:
     """The form in the characters that a vocabulary has; refused where there is no such text."""
     reach = limit * max(trie.longest, 1) + 1
-    network = Network.of(grammar, alphabet=trie.alphabet, reach=reach)
+    network = ByteNetwork.of(grammar, alphabet=trie.alphabet, reach=reach)
     if network.shortest is not None:
         return network
-    free = Network.of(grammar, reach=reach)
+    free = ByteNetwork.of(grammar, reach=reach)
     if free.shortest is None:
         raise ImpossibleError("no text fits: it asks for what cannot be, or for something without an end")
     automaton = Automaton(free)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clearformer.decoding.constraints.automaton import DEAD, Automaton
-from clearformer.decoding.constraints.characters import EVERY, LAST, Characters, Range
+from clearformer.decoding.constraints.character_sets import EVERY, LAST, Characters, Range
 
 
 @dataclass(frozen=True)

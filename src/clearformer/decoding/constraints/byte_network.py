@@ -8,16 +8,16 @@ import heapq
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from clearformer.decoding.constraints.characters import EVERY, Characters
+from clearformer.decoding.constraints.character_sets import EVERY, Characters
 from clearformer.decoding.constraints.grammar import (
     Either,
     Grammar,
     Letter,
+    LetterMachine,
     Listing,
-    Machine,
     Part,
-    Reference,
     Repeat,
+    RuleCall,
     Series,
 )
 from clearformer.decoding.constraints.json_text import quoted
@@ -31,7 +31,7 @@ class TooLargeError(ValueError):
 
 
 @dataclass
-class Network:
+class ByteNetwork:
     """Nodes by number. starts and ends: of the rules, the form itself being the rule ""."""
 
     alphabet: Characters = EVERY  # characters that can be written
@@ -43,7 +43,7 @@ class Network:
     distance: list[int] = field(default_factory=list)  # of each node: fewest bytes to the end of its rule
 
     @classmethod
-    def of(cls, grammar: Grammar, *, alphabet: Characters = EVERY, reach: int | None = None) -> "Network":
+    def of(cls, grammar: Grammar, *, alphabet: Characters = EVERY, reach: int | None = None) -> "ByteNetwork":
         """reach: characters that no text is longer than; what may be repeated that often need not be counted."""
         made = cls(alphabet=alphabet)
         for name, part in {"": grammar.start, **grammar.rules}.items():
@@ -89,9 +89,9 @@ class Network:
                 self._repeat(part, start, end, reach)
             case Listing():
                 self._list(part, start, end, reach)
-            case Reference(name):
+            case RuleCall(name):
                 self.calls[start].append((name, end))
-            case Machine():
+            case LetterMachine():
                 self._embed(part, start, end)
 
     def _repeat(self, part: Repeat, start: int, end: int, reach: int | None) -> None:
@@ -136,7 +136,7 @@ class Network:
         if fresh is not None:
             self.jumps[fresh].append(end)
 
-    def _embed(self, machine: Machine, start: int, end: int) -> None:
+    def _embed(self, machine: LetterMachine, start: int, end: int) -> None:
         nodes = [self._node() for _ in machine.edges]
         self.jumps[start].append(nodes[0])
         for node, edges in zip(nodes, machine.edges, strict=True):

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from clearformer.decoding.constraints.characters import EVERY, LAST, Characters
+from clearformer.decoding.constraints.character_sets import EVERY, LAST, Characters
 
 EDGES = [0, 1, 0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x3FFFF, 0x40000, LAST]
 
