@@ -45,7 +45,8 @@ def test_without_flags_it_is_the_default_or_what_is_usual():
 
 
 def test_every_flag_is_followed():
-    words = ["--width", "5", "--top-share", "0.5", "--kind", "square", "--names", "x", "y", "--where", "here", "--loud"]
+    words = ["--width", "5", "--top-share", "0.5", "--kind", "square", "--names", "x", "--names", "y"]
+    words += ["--where", "here", "--loud"]
     expected = Knobs(width=5, top_share=0.5, kind="square", names=("x", "y"), where=Path("here"), loud=True)
     found = chosen(*words)
     assert (found.width, found.top_share, found.kind, found.where, found.loud) == (

@@ -50,7 +50,7 @@ def flag(name: str) -> str:
 
 
 def _add_option(parser: argparse.ArgumentParser, field: FormField, default: str) -> None:
-    shown = "" if field["default"] is None else f" ({default.format(_spelled(field['default']))})"
+    shown = "" if field["default"] in (None, []) else f" ({default.format(_spelled(field['default']))})"
     settings: dict[str, Any] = {
         "dest": field["name"],
         "default": None,  # so that what was left open can be told from what was given
@@ -63,11 +63,12 @@ def _add_option(parser: argparse.ArgumentParser, field: FormField, default: str)
     settings["choices" if field["kind"] == "choice" else "type"] = field["choices"] or _TYPES[field["kind"]]
     if field["kind"] in ("integer", "number"):
         settings["metavar"] = "N" if field["kind"] == "integer" else "X"
-    parser.add_argument(flag(field["name"]), nargs="+" if field["many"] else None, **settings)
+    # A flag a value: several values behind one flag would take the texts that follow for values, too.
+    parser.add_argument(flag(field["name"]), action="append" if field["many"] else "store", **settings)
 
 
 def _spelled(default: Any) -> str:
-    return " ".join(map(str, default)) if isinstance(default, list | tuple) else str(default)
+    return " ".join(map(str, default)) if isinstance(default, list) else str(default)
 
 
 def _with_flags(sentence: str, names: Iterable[str]) -> str:

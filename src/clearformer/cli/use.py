@@ -8,7 +8,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
@@ -148,6 +148,23 @@ def read_places(file: Path | None, *, keep_blank: bool = False) -> Iterator[Give
             blank += 1
     if blank:
         print(f"{name}: {blank} blank {'line' if blank == 1 else 'lines'} passed over", file=sys.stderr)
+
+
+def read_whole(file: Path) -> GivenText:
+    """A file, or standard input, as one text without its last line end."""
+    from clearformer.text.lines import read_stream
+    from clearformer.text.tokenizer import MAX_CHARACTERS
+
+    piped = file == STANDARD_INPUT
+    name = "standard input" if piped else str(file)
+    lines, size = [], -1
+    with nullcontext(sys.stdin.buffer) if piped else file.open("rb") as opened:
+        for line in read_stream(opened, name):
+            lines.append(line)
+            size += len(line) + 1
+            if size > MAX_CHARACTERS:
+                raise ValueError(f"{name} has more than the {MAX_CHARACTERS:,} characters of one text; shorten it")
+    return GivenText("\n".join(lines), name)
 
 
 def hint_at_file(texts: list[str], how: str = "--input {}") -> None:

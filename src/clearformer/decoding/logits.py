@@ -4,6 +4,7 @@ They act on log-probabilities (R V, float32, forbidden tokens at minus infinity)
 looks at one row at a time. They decide what is chosen; the log-probabilities of a hypothesis stay the model's own.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -69,6 +70,21 @@ class TopP:
         probs = ordered.softmax(-1)
         before = probs.cumsum(-1) - probs  # the likeliest token comes first, so at least one stays
         return torch.empty_like(log_probs).scatter(-1, index, ordered.masked_fill(before >= self.p, -torch.inf))
+
+
+@dataclass(frozen=True)
+class MinP:
+    """Only tokens that are at least `p` times as probable as the likeliest one (Nguyen et al., 2024)."""
+
+    p: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.p <= 1:
+            raise ValueError(f"min_p is {self.p}; it must be above 0 and at most 1")
+
+    def __call__(self, log_probs: Tensor, history: Tensor) -> Tensor:
+        least = log_probs.amax(-1, keepdim=True) + math.log(self.p)  # the likeliest token stays, whatever p is
+        return log_probs.masked_fill(log_probs < least, -torch.inf)
 
 
 @dataclass(frozen=True)

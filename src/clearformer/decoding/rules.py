@@ -6,12 +6,22 @@ are therefore the model's own, and any other program with the same model can che
 Shape letters: R rows, V vocabulary, T tokens chosen so far.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
 FREE = -1  # in place of a forced token: the row may choose
+
+
+class Constraint(Protocol):
+    """A form that the whole text must have, as `constraints.token_masks` makes it."""
+
+    def allowed(self, history: Sequence[int]) -> Tensor:
+        """Which tokens may follow those of a row: V, boolean, on the CPU. The end token among them where it may end."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +32,7 @@ class Rules:
     min_len: int = 0  # tokens before the end token is allowed
     banned: tuple[int, ...] = ()
     no_repeat_ngram: int = 0  # no n tokens in a row occur twice; 0 = off
+    constraint: Constraint | None = None
 
     def __post_init__(self) -> None:
         if self.min_len < 0:
@@ -48,7 +59,7 @@ class Rules:
 
         history: R T, on the CPU; forced: R, on the CPU, a token id or FREE; None where no row is forced. A forced token
         beats every other rule. A row that the rules leave without any token may end, whatever min_len says: every path
-        can end.
+        can end. A constraint is not loosened for that: where it leaves nothing, nothing is left.
         """
         early, repeats = history.size(1) < self.min_len, self._repeats(history)
         end, forcing = scores[:, self.eos].clone(), _forcing(scores, forced)
@@ -62,6 +73,9 @@ class Rules:
         if bool((scores[:, self.eos] == -torch.inf).any()):  # a row that may end is not stuck
             stuck = scores.amax(-1) == -torch.inf
             scores[:, self.eos] = torch.where(stuck, end, scores[:, self.eos])
+        if self.constraint is not None:
+            allowed = torch.stack([self.constraint.allowed(row) for row in history.tolist()])
+            scores.masked_fill_(~allowed.to(scores.device), -torch.inf)
         if forcing is not None:
             rows, tokens, said = forcing
             scores[rows] = -torch.inf

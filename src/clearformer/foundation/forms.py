@@ -60,7 +60,7 @@ def check_bounds(options: Any, where: str = "") -> None:
     prefix = f"{where}." if where else ""
     for told in describe_fields(type(options)):
         value = getattr(options, told["name"])
-        for one in value if told["many"] else [value]:
+        for one in value if told["many"] and value is not None else [value]:
             if one is not None and (reason := _reason_against(one, told)):
                 raise ValueError(f"{prefix}{told['name']} {reason}")
 
@@ -92,7 +92,7 @@ def _describe(options: type, field: Field[Any], hint: Any) -> FormField:
         many=many,
         required=required,
         optional=optional,
-        default=None if required else default,
+        default=None if required else list(default) if many and default is not None else default,
         choices=choices,
         least=field.metadata.get("least"),
         most=field.metadata.get("most"),

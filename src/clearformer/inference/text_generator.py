@@ -1,15 +1,20 @@
 """A text goes on: a language model's folder in use, token by token or all at once."""
 
+import logging
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from clearformer.decoding.constraints.token_masks import TokenMasks
+from clearformer.decoding.constraints.token_trie import TokenTrie
 from clearformer.decoding.greedy import stream_greedy
-from clearformer.decoding.logits import RepetitionPenalty, Temperature, TopK, TopP, Transform
+from clearformer.decoding.logits import MinP, RepetitionPenalty, Temperature, TopK, TopP, Transform
+from clearformer.decoding.protocol import Stepper
 from clearformer.decoding.rules import Rules
 from clearformer.decoding.sampling import stream_sample
 from clearformer.decoding.stream import TokenChoice
@@ -17,12 +22,20 @@ from clearformer.evaluation.likelihood import Likelihood
 from clearformer.folder.bundle import Bundle
 from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.inference.generation_settings import GenerationConfig
+from clearformer.inference.moving_window import WindowStepper, moves
 from clearformer.inference.predictor import describe
 from clearformer.inference.steppers import SearchInput
+from clearformer.inference.written_text import Continuation, WrittenText
 from clearformer.inference.wrong_use import wrong_use
 from clearformer.model.cache import DecoderCache
+from clearformer.text.token_bytes import TokenBytes, token_bytes
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.text.unusable import UnusableTextError
+
+# Positions that mean something up to the trained length only. The others know distances, and go further.
+WITHIN_TRAINED = ("learned", "sinusoidal", "split-sinusoidal", "tensor2tensor", "rotary")
+
+_log = logging.getLogger(__name__)
 
 
 def transforms_of(config: GenerationConfig) -> list[Transform]:
@@ -33,7 +46,8 @@ def transforms_of(config: GenerationConfig) -> list[Transform]:
     if config.temperature > 0:
         parts.append(Temperature(config.temperature))
     parts += [] if config.top_k is None else [TopK(config.top_k)]
-    return parts + ([] if config.top_p is None else [TopP(config.top_p)])
+    parts += [] if config.top_p is None else [TopP(config.top_p)]
+    return parts + ([] if config.min_p is None else [MinP(config.min_p)])
 
 
 @dataclass
@@ -62,6 +76,10 @@ class DecoderStepper:
     @torch.inference_mode()
     def start(self, source: Sequence[Sequence[int]]) -> tuple[Tensor, DecoderState]:
         """Read all but the last token of every prompt; shorter prompts stand to the right, behind padding."""
+        if len(source) > 1 and all(row == source[0] for row in source):  # several samples: read the prompt once
+            first, state = self.start(source[:1])
+            rows = torch.zeros(len(source), dtype=torch.int64, device=self.device)
+            return first[rows], state.select(rows)
         width = max(map(len, source))
         tokens = torch.tensor([[0] * (width - len(row)) + list(row) for row in source], device=self.device)
         keep = torch.arange(width) >= width - torch.tensor([[len(row)] for row in source])
@@ -87,32 +105,42 @@ class TextGenerator:
         self.stepper = DecoderStepper(self.model)
         learned = bundle.config.position.kind == "learned"
         self.longest = bundle.config.max_len if learned else sys.maxsize
+        self.window = self.context if bundle.config.position.kind in WITHIN_TRAINED else sys.maxsize
+        self._told = False
+        self._masks: tuple[Any, TokenMasks] | None = None
 
     def generate(self, prompt: str, config: GenerationConfig | None = None, **changes: Any) -> str:
         """What comes after the prompt. changes: single settings, such as max_new=20."""
         return "".join(self.stream(prompt, config, **changes))
 
     def stream(self, prompt: str, config: GenerationConfig | None = None, **changes: Any) -> Iterator[str]:
-        """The same, piece by piece as soon as each is a whole text."""
+        """The same, piece by piece as soon as each is certain: whole characters, and nothing of a stop text."""
+        chosen = replace(config or GenerationConfig(), **changes)
+        if chosen.samples > 1:
+            raise ValueError("samples are several texts, and this writes one; use continuations()")
         given = self.encode(prompt)
-        shown = self.tokenizer.decode(given)
-        ids: list[int] = []
-        for choice in self.choices(given, config, **changes):
-            if choice.token == self._end():
+        written = self._written(given, chosen)
+        for choice in self.choices(given, chosen):
+            if piece := written.add(choice):
+                yield piece
+            if written.ended:
                 return
-            ids.append(choice.token)
-            text = self.tokenizer.decode([*given, *ids])
-            if text.startswith(shown) and not text.endswith("\ufffd"):  # half a character waits for its other half
-                yield text[len(shown) :]
-                shown = text
-        text = self.tokenizer.decode([*given, *ids])
-        if len(text) > len(shown):
-            yield text[len(shown) :]
+        if piece := written.close():
+            yield piece
 
-    def text_of(self, prompt: Sequence[int], chosen: Sequence[int]) -> str:
-        """What chosen tokens say after their prompt, without the end token."""
-        said = [token for token in chosen if token != self._end()]
-        return self.tokenizer.decode([*prompt, *said])[len(self.tokenizer.decode(prompt)) :]
+    def continuations(self, prompt: str, config: GenerationConfig | None = None, **changes: Any) -> list[Continuation]:
+        """As many texts as `samples` says, in one batch: each as it would be drawn alone with its seed."""
+        chosen = replace(config or GenerationConfig(), **changes)
+        given = self.encode(prompt)
+        texts = [self._written(given, chosen) for _ in range(chosen.samples)]
+        for choice in self.choices(given, chosen):
+            if not texts[choice.row].ended:
+                texts[choice.row].add(choice)
+            if all(text.ended for text in texts):
+                break
+        for text in texts:
+            text.close()
+        return [text.result(chosen.seed + row) for row, text in enumerate(texts)]
 
     def choices(
         self, prompt: Sequence[int], config: GenerationConfig | None = None, **changes: Any
@@ -123,23 +151,64 @@ class TextGenerator:
         if chosen.temperature == 0:
             yield from stream_greedy(transforms=transforms_of(chosen), **given)
         else:
-            yield from stream_sample(seeds=[chosen.seed], transforms=transforms_of(chosen), **given)
+            seeds = range(chosen.seed, chosen.seed + chosen.samples)
+            yield from stream_sample(seeds=seeds, transforms=transforms_of(chosen), **given)
 
     def prepare(self, prompt: Sequence[int], config: GenerationConfig) -> SearchInput:
         """What any way of choosing tokens is given for a prompt: the one place that knows rules and limits."""
-        room = self.longest - len(prompt)
-        if room < 1:
+        if len(prompt) >= self.window:
             raise UnusableTextError(
-                1, f"has {len(prompt)} tokens, and the model has room for {self.longest}; shorten it"
+                1, f"has {len(prompt)} tokens, and the model has room for {self.window}; shorten it"
             )
         # a table may have more rows than the vocabulary has pieces; no text consists of those
         surplus = range(self.tokenizer.vocab_size, self.bundle.config.vocab_size)
         return SearchInput(
-            stepper=self.stepper,
-            source=[list(prompt)],
-            rules=Rules(eos=self._end(), banned=tuple(surplus)),
-            max_len=[min(config.max_new, room)],
+            stepper=self._stepper_for(len(prompt), config.max_new),
+            source=[list(prompt)] * config.samples,
+            rules=Rules(eos=self._end(), banned=tuple(surplus), constraint=self._constraint(prompt, config)),
+            max_len=[config.max_new] * config.samples,
             prefixes=None,
+        )
+
+    def _constraint(self, prompt: Sequence[int], config: GenerationConfig) -> TokenMasks | None:
+        """The masks of a form. Those of the last one are kept: the next prompt of a file asks for the same."""
+        form = (config.choices, config.pattern, config.schema)
+        if form == (None, None, None):
+            return None
+        bare = self._spelling.strips and not self.tokenizer.decode(prompt)
+        key = (*form, config.max_new, bare)
+        if self._masks is None or self._masks[0] != key:
+            grammar = config.form()
+            assert grammar is not None
+            size, end = self.bundle.config.vocab_size, self._end()
+            masks = TokenMasks(grammar, self._trie, end=end, size=size, limit=config.max_new, bare=bare)
+            self._masks = key, masks
+        return self._masks[1]
+
+    @cached_property
+    def _spelling(self) -> TokenBytes:
+        return token_bytes(self.tokenizer)
+
+    @cached_property
+    def _trie(self) -> TokenTrie:
+        return TokenTrie(self._spelling.bytes)
+
+    def _stepper_for(self, prompt: int, new: int) -> Stepper[Any]:
+        if not moves(self.window, prompt, new):
+            return self.stepper
+        if not self._told:
+            _log.info("the model sees %d tokens at a time: of a longer text it forgets the older half", self.window)
+            self._told = True
+        return WindowStepper(self.stepper, self.window)
+
+    def _written(self, prompt: Sequence[int], config: GenerationConfig) -> WrittenText:
+        constraint = self._constraint(prompt, config)
+        return WrittenText(
+            self.tokenizer.decode,
+            prompt,
+            end=self._end(),
+            stops=config.stop_text,
+            fits=None if constraint is None else constraint.fits,
         )
 
     @torch.inference_mode()

@@ -43,8 +43,8 @@ class Transcriber:
     ) -> list[Transcript]:
         """The text of each recording: samples between -1 and 1 at the model's rate, one channel."""
         chosen = replace(config or GenerationConfig(), **changes)
-        if chosen.temperature or chosen.repetition_penalty is not None:
-            raise ValueError("a transcript takes the likeliest token each time; leave temperature and penalty out")
+        if chosen != GenerationConfig(max_new=chosen.max_new, seed=chosen.seed):
+            raise ValueError("a transcript takes the likeliest token each time; leave all settings but max_new out")
         given = [sounds] if isinstance(sounds, np.ndarray) else list(sounds)
         return [self._one(sound, chosen) for sound in given]
 

@@ -162,9 +162,9 @@ class Writer:
             raise Refused("endless", "this vocabulary has no end token, so nothing could ever be finished")
         if self.task == "translate":
             return self.translator.prepare([source], settings.decoding)
-        if len(source) >= self.generator.longest:
+        if len(source) >= self.generator.window:
             told = "the text fills all {limit} positions that this model learned; shorten it"
-            raise Refused("positions", told, limit=self.generator.longest)
+            raise Refused("positions", told, limit=self.generator.window)
         return self.generator.prepare(source, settings.generation)
 
     # --- presenting --------------------------------------------------------------------------------------------------

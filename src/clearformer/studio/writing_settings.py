@@ -49,6 +49,7 @@ SHOWN: dict[str, Shown] = {
     "temperature": Shown(methods=("sampling",), least=0.01, most=10),
     "top_k": Shown(methods=("sampling",), most=1000),
     "top_p": Shown(methods=("sampling",), least=0.01),
+    "min_p": Shown(methods=("sampling",), least=0.001),
     "seed": Shown(methods=("sampling",), least=0, most=2**31 - 1),
     "max_new": Shown(tasks=("generate",), most=200),
 }

@@ -157,6 +157,7 @@ export const ENGLISH = {
   "field.temperature": "Temperature",
   "field.top_k": "Top k",
   "field.top_p": "Top p",
+  "field.min_p": "Min p",
   "field.seed": "Seed",
   "field.max_new": "Most new tokens",
 

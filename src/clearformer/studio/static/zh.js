@@ -157,6 +157,7 @@ export const CHINESE = {
   "field.temperature": "温度",
   "field.top_k": "Top k",
   "field.top_p": "Top p",
+  "field.min_p": "Min p",
   "field.seed": "随机种子",
   "field.max_new": "最多新词元数",
 
@@ -456,6 +457,7 @@ export const CHINESE_HELP = {
   temperature: "小于 1 更集中于可能的词元，1 即模型自己的概率，大于 1 更分散。",
   top_k: "只在概率最大的 k 个词元中抽取；留空表示全部。",
   top_p: "只在概率之和达到此值的最可能词元中抽取；留空表示全部。",
+  min_p: "只在概率不低于最大概率这一比例的词元中抽取；留空表示全部。",
   seed: "随机抽取的种子；种子相同，抽到的词元也相同。",
   max_new: "最多续写的词元数。",
 };
