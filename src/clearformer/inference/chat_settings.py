@@ -4,7 +4,15 @@ from dataclasses import dataclass, field, fields
 
 from clearformer.inference.generation_settings import GenerationConfig
 
-OPTIONS = ("max_new", "temperature", "top_k", "top_p", "min_p", "repetition_penalty", "seed")  # those that a conversation knows
+OPTIONS = (
+    "max_new",
+    "temperature",
+    "top_k",
+    "top_p",
+    "min_p",
+    "repetition_penalty",
+    "seed",
+)  # those that a conversation knows
 
 
 @dataclass(frozen=True, kw_only=True)

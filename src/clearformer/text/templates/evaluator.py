@@ -16,10 +16,10 @@ from clearformer.text.templates.syntax import (
     Expression,
     ForBlock,
     IfBlock,
-    Listing,
     Lookup,
     LoopExit,
     Operation,
+    Sequenced,
     SliceOf,
     Statement,
     Variable,
@@ -180,13 +180,13 @@ class Evaluator:
                 return scope[name]
         return known_function(name)
 
-    def collected(self, one: Listing | Dictionary | SliceOf) -> Any:
+    def collected(self, one: Sequenced | Dictionary | SliceOf) -> Any:
         """A list, a dictionary, or a part of something."""
         if isinstance(one, SliceOf):
             start, stop, step = (None if part is None else self.value(part) for part in (one.start, one.stop, one.step))
             return cut(self.value(one.of), (start, stop, step), self.budget)
         made: Any
-        if isinstance(one, Listing):
+        if isinstance(one, Sequenced):
             items = [self.value(item) for item in one.items]
             made = items if one.is_list else tuple(items)
         else:

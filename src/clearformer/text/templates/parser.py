@@ -18,10 +18,10 @@ from clearformer.text.templates.syntax import (
     Expression,
     ForBlock,
     IfBlock,
-    Listing,
     Lookup,
     LoopExit,
     Operation,
+    Sequenced,
     SliceOf,
     Statement,
     Variable,
@@ -360,4 +360,4 @@ class Parser:
             return Dictionary(tuple(pairs))
         if opened == "(" and len(items) == 1 and not comma:
             return items[0]
-        return Listing(tuple(items), is_list=opened == "[")
+        return Sequenced(tuple(items), is_list=opened == "[")

@@ -19,7 +19,7 @@ class Variable:
 
 
 @dataclass(frozen=True)
-class Listing:
+class Sequenced:
     """[a, b] or (a, b)."""
 
     items: tuple["Expression", ...]
@@ -90,7 +90,7 @@ class Conditional:
 
 
 Expression = (
-    Constant | Variable | Listing | Dictionary | Lookup | SliceOf | Applied | Operation | Compared | Conditional
+    Constant | Variable | Sequenced | Dictionary | Lookup | SliceOf | Applied | Operation | Compared | Conditional
 )
 
 
