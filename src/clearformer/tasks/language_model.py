@@ -166,6 +166,8 @@ def score(generator: TextGenerator, held: str, judging: Judging) -> Scores:
     """A sample of what it writes; thoroughly, the likelihood of the whole text with a stated stride."""
     if not judging.thorough:
         opening = held[:40].splitlines(keepends=True)[0]
+        while len(opening) > 1 and len(generator.encode(opening)) >= generator.window:  # a very short context
+            opening = opening[: len(opening) // 2]
         written = generator.generate(opening, judging.options, max_new=SAMPLE_TOKENS)
         return {"sample_0": f"{opening}{written}"}
     ids = encode(generator.tokenizer, held)
