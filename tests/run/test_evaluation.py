@@ -15,6 +15,7 @@ from support.every_kind import make
 TRAINED = [task.name for task in all_tasks() if task.training is not None]
 WANTED = {
     "translation": {"bleu", "bleu_low", "bleu_high", "chrf", "perplexity", "signature"},
+    "conversation": {"nats", "nats_low", "nats_high", "perplexity", "signature"},
     "language-model": {"nats", "nats_low", "nats_high", "perplexity", "signature"},
     "masked-language-model": {"nats", "nats_low", "nats_high", "accuracy", "accuracy_low", "accuracy_high"},
     "text-classification": {"accuracy", "accuracy_low", "accuracy_high", "signature"},
@@ -33,7 +34,12 @@ def files_of_a_test(task, folder):
         for name, values in zip(("test.idx", "labels.idx"), drawn(10, seed=9), strict=True):
             write_idx(folder / name, values)
         return [folder / "test.idx", folder / "labels.idx"]
-    own = {"text-classification": "reviews.tsv", "tagging": "names.conll", "question-answering": "questions.json"}
+    own = {
+        "conversation": "turns.jsonl",
+        "text-classification": "reviews.tsv",
+        "tagging": "names.conll",
+        "question-answering": "questions.json",
+    }
     if task in own:
         return [folder / own[task]]
     return [folder / "dev.words", folder / "dev.figures"]
