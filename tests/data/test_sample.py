@@ -22,7 +22,7 @@ def nothing_else(monkeypatch, tmp_path):
     monkeypatch.delenv("CLEARFORMER_DATA", raising=False)
     monkeypatch.setenv("CLEARFORMER_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(
-        "clearformer.data.catalogue.fetch.download", lambda *_, **__: pytest.fail("nothing has to be downloaded")
+        "clearformer.data.catalogue.origin.download", lambda *_, **__: pytest.fail("nothing has to be downloaded")
     )
 
 

@@ -93,7 +93,6 @@ def test_tidying_twice_is_tidying_once(rows):
         ("trim", b"\xff\xfe\n"),
         ("labels 1 0", b"one document\n"),
         ("apart val 1 2 2", b"no pair\n"),
-        ("from-csv", b'"' + b"x" * 200_000 + b'"'),
     ],
 )
 def test_what_cannot_be_prepared_is_refused_by_the_step(step, served):
