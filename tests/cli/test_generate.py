@@ -150,6 +150,8 @@ def test_whoever_closes_the_pipe_has_seen_enough(model):
 def test_choices_patterns_and_schemas(model, tmp_path, capsys):
     common = ["two ", "--model", model, "--max-new", "20"]
     assert said(capsys, *common, "--choices", "dogs,cats") in ("two dogs\n", "two cats\n")
+    given = (capsys, *common, "--choices", "dogs", "--choices", "cats")  # the first counts as well
+    assert said(*given) == said(capsys, *common, "--choices", "dogs,cats")
     assert said(capsys, *common, "--pattern", "(no ){3}snow") == "two no no no snow\n"
     (tmp_path / "schema.json").write_text('{"type": "array", "items": {"enum": ["雪"]}, "minItems": 1}', "utf-8")
     entry = json.loads(said(capsys, *common, "--schema", str(tmp_path / "schema.json"), "--json"))

@@ -36,7 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_model(parser, "a language model")
     add_options(parser, GenerationConfig, only=[name for name in _names() if name not in ("choices", "schema")])
-    parser.add_argument("--choices", metavar="A,B,…", help="write one of these texts and nothing else")
+    parser.add_argument(
+        "--choices",
+        action="append",
+        metavar="A,B,…",
+        help="write one of these texts and nothing else; may be given again",
+    )
     parser.add_argument("--schema", type=Path, metavar="FILE", help="write JSON that fits the JSON schema in this file")
     add_answers(parser, "print one JSON object per text: prompt, text, ended, tokens, log-probabilities")
     parser.epilog = 'An empty text ("") begins a new one. A blank line stands between several texts.'
@@ -45,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Continue each text, and show each piece as soon as it is chosen."""
     if arguments.choices is not None:
-        arguments.choices = arguments.choices.split(",")
+        arguments.choices = [one for given in arguments.choices for one in given.split(",")]
     if arguments.schema is not None:
         arguments.schema = read_whole(arguments.schema).text
     config = read_options(arguments, GenerationConfig)
