@@ -3,7 +3,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clearformer.decoding.beam import BeamConfig, beam_search
+from clearformer.decoding.greedy import greedy
 from clearformer.decoding.rules import FREE, Rules
+from decoding.steppers import TableModel
 
 EOS = 0
 
@@ -71,3 +74,30 @@ def test_hostile_arguments(options, message):
 def test_tokens_outside_the_vocabulary(rules):
     with pytest.raises(ValueError, match=r"is outside the vocabulary of 6 tokens$"):
         rules.check_vocabulary(6)
+
+
+class Growing:
+    """A form for the tests: each token is one more than the last, and a text may end from 4 on."""
+
+    def allowed(self, history):
+        after = history[-1] + 1 if history else 1
+        return torch.tensor([token == after or (token == EOS and after >= 5) for token in range(6)])
+
+
+def test_a_constraint_says_what_may_follow_each_row_and_a_forced_token_beats_it():
+    rules = Rules(eos=EOS, constraint=Growing())
+    assert forbidden(rules, []) == {0, 2, 3, 4, 5}
+    assert forbidden(rules, [1, 2, 3, 4]) == {1, 2, 3, 4}
+    assert forbidden(rules, [1], forced=5) == {0, 1, 2, 3, 4}
+
+
+def test_a_constraint_is_not_loosened_where_the_other_rules_leave_nothing_of_it():
+    """Every path can end, but not one that would then not have its form."""
+    assert forbidden(Rules(eos=EOS, banned=(2,), constraint=Growing()), [1]) == {0, 1, 2, 3, 4, 5}
+
+
+def test_a_beam_keeps_to_a_constraint_as_greedy_does():
+    rules = Rules(eos=EOS, constraint=Growing())
+    [found] = beam_search(TableModel(vocab=6), [3], rules=rules, max_len=8, config=BeamConfig(beam=3))
+    [one] = greedy(TableModel(vocab=6), [3], rules=rules, max_len=8)
+    assert {hypothesis.tokens[:4] for hypothesis in found} == {(1, 2, 3, 4)} == {one.tokens[:4]}
