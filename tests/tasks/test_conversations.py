@@ -45,7 +45,7 @@ def test_the_loss_is_that_of_the_answers_tokens_alone():
     found = loss(made.model, batch, AnswerObjective())
     expected, count = 0.0, 0
     for ids, learned in rows:
-        scores = made.model(torch.tensor(ids)[None])[0].log_softmax(-1)
+        scores = made.model(torch.tensor(ids)[None])[0].detach().log_softmax(-1)
         for place in np.flatnonzero(learned):
             expected, count = expected - float(scores[place - 1, ids[place]]), count + 1
     assert found.count == count == (2 + 1) + (3 + 1) + (1 + 1)
@@ -123,3 +123,11 @@ def test_adapters_learn_to_answer_and_the_template_travels(tmp_path):
     again = bundle.load(tmp_path / "start")
     for name, weight in before.model.state_dict().items():
         assert torch.equal(weight, again.model.state_dict()[name])
+
+
+def test_too_few_conversations_are_refused(tmp_path):
+    recipe = write_turns(tmp_path)
+    lines = (tmp_path / "turns.jsonl").read_text().splitlines()
+    (tmp_path / "turns.jsonl").write_text(f"{lines[0]}\n")
+    with pytest.raises(ValueError, match=r"turns\.jsonl: there are too few answers that fit"):
+        train(read_recipe(recipe), tmp_path / "run", base=tmp_path)

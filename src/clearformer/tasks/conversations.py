@@ -85,6 +85,11 @@ def prepare(data: TurnsData, workspace: Workspace) -> Prepared[Example]:
     dev = list(read_turns(folder / data.dev)) if data.dev else []
     if not dev:
         train, dev = held_apart(train, data.hold_out)
+    looked_at = examples(text, dev, data.max_length)
+    if not train or not looked_at:
+        raise ValueError(
+            f"{paths[0]}: there are too few answers that fit to learn from and to hold some out; give more"
+        )
     made_from = {
         "files": [vars(scan(path)) for path in (*paths, *([folder / data.dev] if data.dev else []))],
         "tokenizer": text.tokenizer.fingerprint(),
@@ -108,7 +113,7 @@ def prepare(data: TurnsData, workspace: Workspace) -> Prepared[Example]:
     return Prepared(
         train=shards,
         lengths=[shards.lengths("tokens") - 1],
-        dev=examples(text, dev, data.max_length),
+        dev=looked_at,
         held=dev,
         preprocessing=replace(workspace.start.preprocessing, chat_template=text.template.source),
     )
@@ -176,7 +181,7 @@ def loss(model: nn.Module, batch: AnswerBatch, objective: AnswerObjective) -> Lo
 def score(chatter: Chatter, held: Sequence[Dialogue], judging: Judging) -> Scores:
     """An answer to look at; thoroughly, how likely the held-out answers are."""
     if not judging.thorough:
-        asked = held[0].messages
+        asked = min((row.messages for row in held), key=lambda said: sum(len(one.content) for one in said))
         system = asked[0].content if asked[0].role == "system" else None
         said = next(one.content for one in asked if one.role == "user")
         return {"sample_0": chatter.chat(said, judging.options, system=system, max_new=SAMPLE_TOKENS)}
