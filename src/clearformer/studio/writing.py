@@ -165,7 +165,11 @@ class Writer:
         if len(source) >= self.generator.window:
             told = "the text fills all {limit} positions that this model learned; shorten it"
             raise Refused("positions", told, limit=self.generator.window)
-        return self.generator.prepare(source, settings.generation)
+        # each choice is traced with all of the text before it, so a text ends where the window would begin to move
+        room = self.generator.window - len(source)
+        return self.generator.prepare(
+            source, replace(settings.generation, max_new=min(settings.generation.max_new, room))
+        )
 
     # --- presenting --------------------------------------------------------------------------------------------------
 
