@@ -338,6 +338,7 @@ CHINESE = {
     "GenerationConfig.pattern": "写出的文字与这个正则表达式匹配",
     "GenerationConfig.schema": "写出符合这个 JSON Schema 的 JSON",
     "GenerationConfig.stop_text": "写到这段文字之前就停；可以给多个",
+    "GenerationConfig.lookup": "不靠随机时，文字重复自己之处一次最多猜多少词元：更快，文字不变（8）",
     "ChatConfig": "与续写相同，只是余地更大：回答会自己结束。",
     "ChatConfig.max_new": "一次回答最多多少词元",
     "ReadingConfig": "怎样读入文本、图片或录音。",

@@ -8,8 +8,9 @@ import torch
 
 from clearformer.decoding.greedy import greedy
 from clearformer.decoding.rules import Rules
+from clearformer.inference.causal_network import CausalNetwork
+from clearformer.inference.decoder_stepper import DecoderStepper
 from clearformer.inference.steppers import SLOT_BLOCK, FastStepper, Seq2SeqStepper, pad_sources, stepper_for
-from clearformer.inference.text_generator import DecoderStepper
 from clearformer.model.build import build
 from clearformer.model.families import transformer
 from model.specimens import KINDS, configured
@@ -209,7 +210,7 @@ def joining(family, kind=None, **choices):
         model = build(configured("transformer", max_len=64, decoder_position=scheme, **choices)).eval()
     else:
         model = build(configured(family, kind, max_len=64, **choices)).eval()
-    return DecoderStepper(model) if family in ("gpt2", "llama") else readable(model)
+    return DecoderStepper(CausalNetwork(model)) if family in ("gpt2", "llama") else readable(model)
 
 
 @pytest.mark.parametrize(("family", "kind"), MODELS)

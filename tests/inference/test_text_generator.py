@@ -10,7 +10,7 @@ from random import Random
 import pytest
 import torch
 
-from clearformer.inference.text_generator import DecoderStepper, TextGenerator
+from clearformer.inference.text_generator import TextGenerator
 from clearformer.interop.importer import read_checkpoint, read_hugging_face
 from clearformer.model.build import build
 from interop.folders import gpt2_folder
@@ -32,15 +32,6 @@ def test_each_token_is_the_likeliest_after_all_before_it(generator):
     with torch.inference_mode():
         logits = generator.model(torch.tensor([[*prompt, *tokens]]))[0]
     assert logits[len(prompt) - 1 : -1].argmax(-1).tolist() == tokens
-
-
-def test_a_short_prompt_beside_a_long_one_goes_on_as_it_does_alone(generator):
-    stepper, prompts = DecoderStepper(generator.model), [[5, 6, 7, 8, 9], [5]]
-    last, state = stepper.start(prompts)
-    together, _ = stepper.step(last, state)
-    for row, prompt in enumerate(prompts):
-        alone, _ = stepper.step(*stepper.start([prompt]))
-        torch.testing.assert_close(together[row], alone[0], rtol=1e-5, atol=1e-5)
 
 
 def test_half_a_character_is_never_shown(generator):
@@ -211,3 +202,28 @@ def test_a_sentencepiece_vocabulary_keeps_to_a_form_also_where_a_text_begins():
     for prompt in ("Once upon a time", ""):
         for pattern in ("[A-Z][a-z]+ was (big|small)[.]", "雪 😀", " ?two"):
             assert re.fullmatch(pattern, stories.generate(prompt, pattern=pattern, max_new=30))
+
+
+@pytest.mark.parametrize("settings", [{}, {"repetition_penalty": 1.2}, {"pattern": "[a-z ]{3,40}"}])
+def test_guessing_where_a_text_repeats_itself_changes_no_token(generator, settings):
+    prompt = generator.encode("two dogs two dogs")
+    plain = list(generator.choices(prompt, max_new=10, lookup=0, **settings))
+    guessed = list(generator.choices(prompt, max_new=10, lookup=5, **settings))
+    assert [one.token for one in guessed] == [one.token for one in plain]
+    assert [one.log_prob for one in guessed] == pytest.approx([one.log_prob for one in plain], abs=1e-4)
+
+
+def test_two_texts_in_turns_are_written_as_each_would_be_alone(generator):
+    """The past of the last text is kept for the next; two at a time must not share it."""
+    prompts = [generator.encode(text) for text in ("two dogs", "two dogs play")]
+    alone = [[choice.token for choice in generator.choices(prompt, max_new=8)] for prompt in prompts]
+    streams = [generator.choices(prompt, max_new=8) for prompt in prompts]
+    turns = [[next(stream).token for stream in streams] for _ in range(8)]
+    assert [list(row) for row in zip(*turns, strict=True)] == alone
+
+
+def test_a_prompt_that_begins_like_the_last_text_is_not_read_again(generator):
+    generator.generate("two dogs", max_new=4)
+    again = generator.encode("two dogs")
+    assert list(generator.choices(again, max_new=1))
+    assert generator._kept.read == 1  # its last token, which the answer depends on

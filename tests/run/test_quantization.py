@@ -6,6 +6,8 @@ import pytest
 
 from clearformer.run.evaluation import evaluate
 from clearformer.run.quantization import quantize_scored
+from clearformer.run.recipe import parse_recipe
+from clearformer.run.train import train
 from support.toy_models import texts
 from support.toy_readers import HEADS, LABELS, bert, saved
 
@@ -40,3 +42,30 @@ def test_a_folder_that_exists_is_never_replaced(classifier, tmp_path: Path):
     model, test = classifier
     with pytest.raises(ValueError, match="exists already; choose another name"):
         quantize_scored(model, tmp_path, [test])
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> tuple[Path, Path]:
+    """A language model that was hardly trained, and a text."""
+    (tmp_path / "text.txt").write_text("".join(f"{text}\n" for text in texts(60, seed=3)))
+    recipe = {
+        "task": "language-model",
+        "name": "toy",
+        "data": {"train": str(tmp_path / "text.txt"), "context": 32},
+        "model": {"family": "llama", "dim": 64, "hidden_dim": 128, "layers": 2, "max_len": 64},
+        "training": {"steps": 3, "batch_tokens": 256, "schedule": {"warmup": 1}},
+    }
+    train(parse_recipe(recipe, "toy"), tmp_path / "run")
+    return tmp_path / "run" / "model", tmp_path / "text.txt"
+
+
+def test_a_language_model_is_judged_by_its_perplexity(writer, tmp_path: Path):
+    model, text = writer
+    found = quantize_scored(model, tmp_path / "small", [text], limit=5)
+    assert found.name == "perplexity"
+    assert found.after.bytes < 0.6 * found.before.bytes
+    assert found.after.score == pytest.approx(evaluate(tmp_path / "small", [text])["perplexity"])
+    assert found.after.score != found.before.score
+    assert found.lost == pytest.approx(100 * (found.after.score / found.before.score - 1))
+    with pytest.raises(ValueError, match=r"int8 costs .* % of perplexity .* nothing was written"):
+        quantize_scored(model, tmp_path / "smaller", [text], limit=-50)

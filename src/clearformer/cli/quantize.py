@@ -20,7 +20,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_test_set(parser, several=True)
     kind = number_between(0.0, 100.0)
     parser.add_argument(
-        "--limit", type=kind, default=0.5, metavar="X", help="most points that may be lost: of BLEU, accuracy, F1 (0.5)"
+        "--limit",
+        type=kind,
+        metavar="X",
+        help="most that may be lost: points of BLEU, accuracy, F1 (0.5), per cent of perplexity (1)",
     )
     add_search(parser)
     parser.add_argument(
@@ -69,7 +72,8 @@ def _quantize_reader(arguments: argparse.Namespace, name: str) -> None:
     print(f"{'':<12} {'float32':>10} {'int8':>10}")
     print(f"{'size':<12} {before.bytes / 1e6:>7.1f} MB {after.bytes / 1e6:>7.1f} MB")
     print(f"{'seconds':<12} {before.seconds:>10.1f} {after.seconds:>10.1f}")
-    print(f"{found.name:<12} {before.score:>10.2%} {after.score:>10.2%}")
+    style = ">10.3f" if found.name == "perplexity" else ">10.2%"
+    print(f"{found.name:<12} {before.score:{style}} {after.score:{style}}")
     print(f"clearformer {task.verb.name} --model {arguments.out} uses it")
 
 
@@ -77,7 +81,7 @@ def _quantize_translator(arguments: argparse.Namespace, name: str) -> None:
     from clearformer.cli.evaluate import read_test_set
     from clearformer.cli.progress import progress_bar
     from clearformer.folder.description import find_model, read_description
-    from clearformer.inference.quantize import quantize
+    from clearformer.inference.quantize import LIMIT, quantize
 
     folder = find_model(arguments.model)
     provenance = read_description(folder).provenance
@@ -90,7 +94,7 @@ def _quantize_translator(arguments: argparse.Namespace, name: str) -> None:
             arguments.out,
             given.sources,
             given.references,
-            limit=arguments.limit,
+            limit=LIMIT if arguments.limit is None else arguments.limit,
             pairs=_pairs(arguments.shortlist),
             config=config,
             on_progress=show,

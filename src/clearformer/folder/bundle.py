@@ -10,7 +10,7 @@ names. It is loaded as one plain model.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os.path import relpath
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from clearformer.folder.description import CONFIG, FORMAT, ModelFolder, open_folder
+from clearformer.folder.eight_bits import SCALE, from_eight_bits, to_eight_bits
 from clearformer.folder.preprocessing import Markers, Preprocessing
 from clearformer.foundation import settings, storage
 from clearformer.model.adapters import merged_weights
@@ -40,6 +41,7 @@ class Bundle:
     preprocessing: Preprocessing = field(default_factory=Preprocessing)
     provenance: dict[str, Any] = field(default_factory=dict)  # data, recipe, scores, licence, attribution
     base: str | None = None  # the folder of the model that this one's adapters stand beside
+    eight_bits: bool = False  # the weights were rounded to eight bits, and are wanted so in use
 
     @property
     def tokenizer(self) -> Tokenizer | None:
@@ -58,9 +60,10 @@ class Bundle:
         return self.preprocessing.labels
 
 
-def save(bundle: Bundle, folder: Path, *, dtype: Literal["float32", "float16"] = "float32") -> None:
-    """Write a model folder, whole or not at all. float16 halves the file; loading always gives float32."""
-    number = {"float32": torch.float32, "float16": torch.float16}[dtype]
+def save(bundle: Bundle, folder: Path, *, dtype: Literal["float32", "float16", "int8"] = "float32") -> None:
+    """Write a model folder, whole or not at all. float16 halves the file, int8 makes it a quarter; loading always gives
+    float32."""
+    number = torch.float32 if dtype == "float32" else torch.float16
     weights = weights_of(bundle.model)
     base = None if bundle.base is None else open_folder(bundle.base)
     if base is not None:
@@ -68,6 +71,7 @@ def save(bundle: Bundle, folder: Path, *, dtype: Literal["float32", "float16"] =
         weights = {name: w for name, w in weights.items() if name not in given or not torch.equal(w.cpu(), given[name])}
     with storage.new_folder(folder) as aside:
         _describe(bundle, aside, adapters=None if base is None else _beside(base, folder))
+        weights = to_eight_bits(weights) if dtype == "int8" else weights
         narrow = {name: _as(number, name, weight) for name, weight in weights.items()}
         storage.write_tensors(aside / (WEIGHTS if base is None else ADAPTERS), narrow)
 
@@ -101,11 +105,15 @@ def load(folder: Path | ModelFolder) -> Bundle:
         raise ValueError(
             f"{opened.path} holds weights for ctranslate2 alone; give the folder that it was made from instead"
         )
-    read = storage.read_tensors(weights)
     try:
-        return with_weights(opened, read, base={} if adapters is None else _base_weights(opened.path, adapters))
+        read, eight_bits = from_eight_bits(storage.read_tensors(weights))
+    except ValueError as error:
+        raise storage.DamagedError(f"{weights}: {error}") from error
+    try:
+        bundle = with_weights(opened, read, base={} if adapters is None else _base_weights(opened.path, adapters))
     except WrongWeights as error:
         raise storage.DamagedError(f"{weights}: {error}") from error
+    return replace(bundle, eight_bits=eight_bits)
 
 
 def _beside(base: ModelFolder, folder: Path) -> dict[str, str]:
@@ -131,7 +139,7 @@ def _base_weights(folder: Path, adapters: Mapping[str, Any]) -> dict[str, Tensor
     base.verify()
     if storage.sha256(base.path / WEIGHTS) != adapters.get("weights"):
         raise ValueError(f"{base.path} is not the model that the adapters in {folder} were trained with")
-    return storage.read_tensors(base.path / WEIGHTS)
+    return from_eight_bits(storage.read_tensors(base.path / WEIGHTS))[0]
 
 
 class WrongWeights(ValueError):  # noqa: N818 - says what they are
@@ -160,7 +168,7 @@ def with_weights(folder: ModelFolder, weights: dict[str, Tensor], base: dict[str
 
 def _as(number: torch.dtype, name: str, weight: Tensor) -> Tensor:
     """Narrow the weights, not counters; one that float16 cannot hold would come back as infinite."""
-    narrow = weight.to(number) if weight.is_floating_point() else weight
+    narrow = weight.to(number) if weight.is_floating_point() and not name.endswith(SCALE) else weight
     if bool((weight.isfinite() & ~narrow.isfinite()).any()):
         raise ValueError(f"{name} has values that {number} cannot hold; save this model as float32")
     return narrow

@@ -12,6 +12,7 @@ OPTIONS = (
     "min_p",
     "repetition_penalty",
     "seed",
+    "lookup",
 )  # those that a conversation knows
 
 

@@ -12,15 +12,14 @@ from typing import Any, Literal
 
 from clearformer.data.chat_text import ChatText, template_of
 from clearformer.data.readers.turns import Message, check_order
-from clearformer.decoding.greedy import stream_greedy
 from clearformer.decoding.rules import Rules
-from clearformer.decoding.sampling import stream_sample
 from clearformer.decoding.stream import TokenChoice
 from clearformer.folder.bundle import Bundle
 from clearformer.inference.chat_settings import ChatConfig
 from clearformer.inference.kept_stepper import KeptStepper, Stopped
 from clearformer.inference.predictor import describe
-from clearformer.inference.text_generator import TextGenerator, transforms_of
+from clearformer.inference.steppers import SearchInput
+from clearformer.inference.text_generator import TextGenerator, write_tokens
 from clearformer.text.tokenizer import MAX_CHARACTERS
 
 SHARE = 4  # an answer has at least this part of the context as room, or max_new tokens if that is less
@@ -77,7 +76,7 @@ class Conversation:
         if any(one.role != "system" for one in messages):
             check_order(messages)
         self.last: Answered | None = None
-        self._stepper = KeptStepper(chatter.generator.model)
+        self._stepper = KeptStepper(chatter.generator.network)
         self._answers = 0  # each draws its own numbers
 
     def say(
@@ -137,7 +136,7 @@ class Conversation:
                     break
             else:
                 ended = "length"
-        except Stopped:
+        except Stopped:  # while the prompt was read: there is no answer, and `ended` says so already
             pass
         finally:
             self._keep(messages, shown, ended)
@@ -154,13 +153,10 @@ class Conversation:
         tokenizer, rows = self.chatter.tokenizer, self.chatter.bundle.config.vocab_size
         end = min(self.chatter.text.ends)
         rules = Rules(eos=end, banned=tuple(range(tokenizer.vocab_size, rows)))  # rows that no text consists of
-        parts = transforms_of(config)
-        if config.temperature == 0:
-            return stream_greedy(self._stepper, [prompt], rules=rules, max_len=config.max_new, transforms=parts)
-        seed = config.seed + self._answers
-        return stream_sample(
-            self._stepper, [prompt], rules=rules, max_len=config.max_new, seeds=[seed], transforms=parts
+        given = SearchInput(
+            stepper=self._stepper, source=[prompt], rules=rules, max_len=[config.max_new], prefixes=None
         )
+        return write_tokens(given, replace(config, seed=config.seed + self._answers))
 
     def _window(self, messages: list[Message], config: ChatConfig) -> tuple[list[int], int]:
         """The prompt, without as many of the oldest turns as it takes, and how many those are."""

@@ -55,6 +55,14 @@ class GenerationConfig:
     stop_text: tuple[str, ...] = field(
         default=(), metadata={"help": "end before this text would be written; several may be given"}
     )
+    lookup: int = field(
+        default=8,
+        metadata={
+            "help": "most tokens to guess where the text repeats itself, without chance: faster, the same text (8)",
+            "least": 0,
+            "most": 64,
+        },
+    )
     choices: tuple[str, ...] | None = field(
         default=None, metadata={"help": "write one of these texts and nothing else"}
     )

@@ -1,13 +1,12 @@
 """A decoder whose keys and values stay between one prompt and the next, as far as both begin with the same tokens."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from clearformer.inference.text_generator import DecoderState
-from clearformer.model.cache import DecoderCache
+from clearformer.inference.causal_network import CausalNetwork
+from clearformer.inference.decoder_stepper import DecoderState
 
 CHUNK = 256  # tokens that are read before somebody may stop; the scores of more would also take much memory
 
@@ -23,14 +22,13 @@ class KeptStepper:
     cache that was left in the middle of a step is cut back to them.
     """
 
-    def __init__(self, model: Any, stopped: Callable[[], bool] = lambda: False) -> None:
-        self.model, self.stopped = model, stopped
-        self.device = next(model.parameters()).device
+    def __init__(self, network: CausalNetwork, stopped: Callable[[], bool] = lambda: False) -> None:
+        self.network, self.stopped = network, stopped
+        self.device = network.device
         self.ids: list[int] = []
         self.read = 0  # tokens of the last prompt that were not in the cache
-        self._cache: DecoderCache = model.start_cache()
+        self._cache = network.start_cache()
 
-    @torch.inference_mode()
     def start(self, source: Sequence[Sequence[int]]) -> tuple[Tensor, DecoderState]:
         """Read what the cache does not hold yet, up to the last token."""
         [prompt] = source
@@ -42,16 +40,26 @@ class KeptStepper:
             if self.stopped():
                 raise Stopped
             part = list(prompt[begin : min(begin + CHUNK, len(prompt) - 1)])
-            self.model.decoder(torch.tensor([part], device=self.device), cache=self._cache)
+            self.network.read(torch.tensor([part], device=self.device), cache=self._cache)
             self.ids += part
         return torch.tensor([prompt[-1]], device=self.device), DecoderState(self._cache, 1)
 
-    @torch.inference_mode()
     def step(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
         """One token more."""
-        logits: Tensor = self.model(tokens[:, None], cache=state.cache)
+        logits = self.network.logits(tokens[:, None], cache=state.cache)
         self.ids += tokens.tolist()
         return logits[:, -1], state
+
+    def check(self, tokens: Sequence[int], state: DecoderState) -> Tensor:
+        """Several tokens at once, and the logits of what follows each of them: T V."""
+        logits = self.network.logits(torch.tensor([list(tokens)], device=self.device), cache=state.cache)
+        self.ids += tokens
+        return logits[0]
+
+    def forget(self, count: int, state: DecoderState) -> None:
+        """Take the last tokens back."""
+        del self.ids[len(self.ids) - count :]
+        state.cache.cut(len(self.ids))
 
 
 def common_length(one: Sequence[int], other: Sequence[int]) -> int:

@@ -3,17 +3,17 @@
 import logging
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from clearformer.decoding.constraints.token_masks import TokenMasks
 from clearformer.decoding.constraints.token_trie import TokenTrie
 from clearformer.decoding.greedy import stream_greedy
 from clearformer.decoding.logits import MinP, RepetitionPenalty, Temperature, TopK, TopP, Transform
+from clearformer.decoding.lookup import stream_lookup
 from clearformer.decoding.protocol import Stepper
 from clearformer.decoding.rules import Rules
 from clearformer.decoding.sampling import stream_sample
@@ -21,13 +21,15 @@ from clearformer.decoding.stream import TokenChoice
 from clearformer.evaluation.likelihood import Likelihood
 from clearformer.folder.bundle import Bundle
 from clearformer.foundation.progress import OnProgress, unwatched
+from clearformer.inference.causal_network import CausalNetwork
+from clearformer.inference.decoder_stepper import DecoderStepper
 from clearformer.inference.generation_settings import GenerationConfig
+from clearformer.inference.kept_stepper import KeptStepper
 from clearformer.inference.moving_window import WindowStepper, moves
 from clearformer.inference.predictor import describe
 from clearformer.inference.steppers import SearchInput
 from clearformer.inference.written_text import Continuation, WrittenText
 from clearformer.inference.wrong_use import wrong_use
-from clearformer.model.cache import DecoderCache
 from clearformer.text.token_bytes import TokenBytes, token_bytes
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.text.unusable import UnusableTextError
@@ -50,48 +52,22 @@ def transforms_of(config: GenerationConfig) -> list[Transform]:
     return parts + ([] if config.min_p is None else [MinP(config.min_p)])
 
 
-@dataclass
-class DecoderState:
-    """What a decoder alone remembers between steps."""
-
-    cache: DecoderCache
-    rows: int
-
-    def select(self, rows: Tensor) -> "DecoderState":
-        return DecoderState(self.cache.select(rows), len(rows))
-
-    def join(self, other: "DecoderState") -> "DecoderState":
-        """The rows of both; the shorter text stands to the right, behind padding."""
-        counts = self.rows, other.rows
-        return DecoderState(self.cache.join(other.cache, counts), sum(counts))
-
-
-class DecoderStepper:
-    """A decoder-only model behind the decoders' protocol; a source is the ids of one prompt a row."""
-
-    def __init__(self, model: Any) -> None:
-        self.model = model
-        self.device = next(model.parameters()).device
-
-    @torch.inference_mode()
-    def start(self, source: Sequence[Sequence[int]]) -> tuple[Tensor, DecoderState]:
-        """Read all but the last token of every prompt; shorter prompts stand to the right, behind padding."""
-        if len(source) > 1 and all(row == source[0] for row in source):  # several samples: read the prompt once
-            first, state = self.start(source[:1])
-            rows = torch.zeros(len(source), dtype=torch.int64, device=self.device)
-            return first[rows], state.select(rows)
-        width = max(map(len, source))
-        tokens = torch.tensor([[0] * (width - len(row)) + list(row) for row in source], device=self.device)
-        keep = torch.arange(width) >= width - torch.tensor([[len(row)] for row in source])
-        cache: DecoderCache = self.model.start_cache()
-        if width > 1:
-            self.model(tokens[:, :-1], keep=keep[:, :-1].to(self.device), cache=cache)
-        return tokens[:, -1], DecoderState(cache, len(source))
-
-    @torch.inference_mode()
-    def step(self, tokens: Tensor, state: DecoderState) -> tuple[Tensor, DecoderState]:
-        logits: Tensor = self.model(tokens[:, None], cache=state.cache)
-        return logits[:, -1], state
+def write_tokens(given: SearchInput, config: GenerationConfig) -> Iterator[TokenChoice]:
+    """Tokens as they are chosen, in the way that the settings say."""
+    parts = transforms_of(config)
+    if config.temperature > 0:
+        seeds = range(config.seed, config.seed + config.samples)
+        return stream_sample(seeds=seeds, transforms=parts, **given.arguments())
+    if config.lookup and isinstance(given.stepper, KeptStepper):
+        return stream_lookup(
+            given.stepper,
+            given.source,
+            rules=given.rules,
+            max_len=given.max_len[0],
+            most=config.lookup,
+            transforms=parts,
+        )
+    return stream_greedy(transforms=parts, **given.arguments())
 
 
 class TextGenerator:
@@ -102,12 +78,16 @@ class TextGenerator:
             raise ValueError(wrong_use(bundle.config, "language-model"))
         self.bundle, self.model = bundle, bundle.model.eval()
         self.tokenizer: Tokenizer = bundle.preprocessing.sides[0]
-        self.stepper = DecoderStepper(self.model)
+        self.network = CausalNetwork(self.model, eight_bits=bundle.eight_bits)
+        self.stepper = DecoderStepper(self.network)
         learned = bundle.config.position.kind == "learned"
         self.longest = bundle.config.max_len if learned else sys.maxsize
         self.window = self.context if bundle.config.position.kind in WITHIN_TRAINED else sys.maxsize
         self._told = False
         self._masks: tuple[Any, TokenMasks] | None = None
+        self._kept: KeptStepper | None = (
+            None  # with the keys and values of the last text, which the next may begin like
+        )
 
     def generate(self, prompt: str, config: GenerationConfig | None = None, **changes: Any) -> str:
         """What comes after the prompt. changes: single settings, such as max_new=20."""
@@ -147,12 +127,16 @@ class TextGenerator:
     ) -> Iterator[TokenChoice]:
         """Tokens and their log-probabilities as they are chosen. prompt: ids, as `encode` makes them."""
         chosen = replace(config or GenerationConfig(), **changes)
-        given = self.prepare(prompt, chosen).arguments()
-        if chosen.temperature == 0:
-            yield from stream_greedy(transforms=transforms_of(chosen), **given)
-        else:
-            seeds = range(chosen.seed, chosen.seed + chosen.samples)
-            yield from stream_sample(seeds=seeds, transforms=transforms_of(chosen), **given)
+        given = self.prepare(prompt, chosen)
+        if chosen.samples > 1 or moves(self.window, len(prompt), chosen.max_new):
+            yield from write_tokens(given, chosen)
+            return
+        # Nobody else has the stepper while a text is being written: two texts in turns would share one past.
+        stepper, self._kept = self._kept or KeptStepper(self.network), None
+        try:
+            yield from write_tokens(replace(given, stepper=stepper), chosen)
+        finally:
+            self._kept = stepper
 
     def prepare(self, prompt: Sequence[int], config: GenerationConfig) -> SearchInput:
         """What any way of choosing tokens is given for a prompt: the one place that knows rules and limits."""
@@ -237,7 +221,8 @@ class TextGenerator:
             end = min(len(ids), done + (stride if blocks else context))
             begin = max(0, end - context - 1)
             row = torch.tensor([ids[begin:end]], device=self.stepper.device)
-            scores = self.model(row[:, :-1]).log_softmax(-1).gather(-1, row[:, 1:, None])[0, :, 0]
+            logits = self.network.logits(row[:, :-1], cache=self.network.start_cache())
+            scores = logits.log_softmax(-1).gather(-1, row[:, 1:, None])[0, :, 0]
             blocks.append((-scores[-(end - done) :]).tolist())
             done = end
             on_progress(done, len(ids))

@@ -21,6 +21,7 @@ from clearformer.interop.config_keys import PROBLEMS, Keys
 from clearformer.interop.hf.marian import as_marian
 from clearformer.interop.hf.model_types import FAMILIES
 from clearformer.interop.renaming import Shape, give, link, make
+from clearformer.interop.rotary_pairs import in_halves
 from clearformer.model.config import ModelConfig
 from clearformer.model.weights import weights_of
 from clearformer.text.special import ROLES
@@ -68,6 +69,8 @@ def prepared(found: Bundle) -> tuple[ModelConfig, dict[str, Tensor]]:
         )
     if WORDS[config.family][0] == "marian":
         config, weights = as_marian(config, weights)
+    if WORDS[config.family][0] == "llama":
+        config, weights = in_halves(config, weights)
     _refuse_what_is_lost(config)
     return config, weights
 

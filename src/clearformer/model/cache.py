@@ -43,7 +43,10 @@ class GrowingCache:
         self._values: Tensor | None = None
 
     def extend(self, project: Projection) -> tuple[Tensor, Tensor]:
-        k, v = project()
+        return self.append(*project())
+
+    def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+        """All keys and values with the new ones behind them. k, v: B G T K; returns B G L K each."""
         start, self._length = self._length, self._length + k.size(2)
         self._keys = self._write(self._keys, k, start)
         self._values = self._write(self._values, v, start)

@@ -19,6 +19,7 @@ from clearformer.model.fast.packed import (
     Around,
     FastFeedForward,
     Make,
+    Product,
     function,
     is_plain,
     marks,
@@ -35,8 +36,8 @@ class FastEncoderLayer:
     """One encoder layer."""
 
     around: Around
-    qkv: Affine
-    out: Affine
+    qkv: Product
+    out: Product
     ffn: FastFeedForward
     heads: int
 

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from clearformer.model.attention import Attention, attend, attend_fused
-from clearformer.model.layers import Activation, FeedForward, Residual
+from clearformer.model.layers import Activation, FeedForward, GatedFeedForward, Residual
 from clearformer.model.positions import NoPosition
 
 Function = Callable[[Tensor], Tensor]
@@ -45,7 +45,8 @@ class Affine:
         return y
 
 
-Make = Callable[[Tensor, Tensor | None], Affine]  # `Affine.of` where rows are few, `Affine` where they are many
+Product = Callable[[Tensor], Tensor]  # a linear layer: rows in, rows out
+Make = Callable[[Tensor, Tensor | None], Product]  # `Affine.of` where rows are few, `Affine` where they are many
 
 
 @dataclass(frozen=True)
@@ -72,8 +73,8 @@ class FastFeedForward:
     """A feed-forward in its residual."""
 
     around: Around
-    up: Affine
-    down: Affine
+    up: Product
+    down: Product
     activation: Activation
 
     @classmethod
@@ -84,6 +85,27 @@ class FastFeedForward:
     def __call__(self, x: Tensor) -> Tensor:
         """x: R D."""
         return self.around.leave(x, self.down(self.activation(self.up(self.around.enter(x)))))
+
+
+@dataclass(frozen=True)
+class FastGatedFeedForward:
+    """A gated feed-forward in its residual; the gate and what it lets through are one product."""
+
+    around: Around
+    up: Product
+    down: Product
+    activation: Activation
+
+    @classmethod
+    def of(cls, ffn: nn.Module, residual: Residual, make: Make) -> "FastGatedFeedForward":
+        assert isinstance(ffn, GatedFeedForward)
+        up = make(*join(part(ffn.gate_proj), part(ffn.up_proj)))
+        return cls(Around.of(residual), up, make(*part(ffn.down_proj)), ffn.activation)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """x: R D."""
+        gate, passing = self.up(self.around.enter(x)).chunk(2, dim=-1)
+        return self.around.leave(x, self.down(self.activation(gate) * passing))
 
 
 def part(linear: nn.Linear, scale: float = 1.0) -> Part:
@@ -125,6 +147,10 @@ def function(module: nn.Module) -> Function | None:
     """A norm as a plain function, without the cost of a module call; None for the identity."""
     if isinstance(module, nn.Identity):
         return None
+    if type(module) is nn.RMSNorm:
+        return partial(
+            torch.rms_norm, normalized_shape=list(module.normalized_shape), weight=module.weight, eps=module.eps
+        )
     if type(module) is not nn.LayerNorm:
         return module
     shape = list(module.normalized_shape)
