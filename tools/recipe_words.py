@@ -92,7 +92,7 @@ CHINESE = {
     "TrainingConfig.patience": "连续几次验证没有进步就提前停止；0：从不",
     "TrainingConfig.keep": "除最好的之外，保留几个检查点",
     "TrainingConfig.average": "最终模型取最后几个检查点的平均",
-    "TrainingConfig.precision": "前向计算的精度；bfloat16 用于支持它的 GPU",
+    "TrainingConfig.precision": "前向计算的精度；机器支持时可用 bfloat16",
     "TrainingConfig.spike": "损失超过滑动平均的这么多倍时，这一批不学",
     "TrainingConfig.bad_updates": "连续这么多次坏的更新，就退回上一个检查点",
     "ScheduleConfig": "学习率怎样随步数变化。",

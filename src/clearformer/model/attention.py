@@ -18,7 +18,7 @@ from clearformer.model import masks
 from clearformer.model.attention_context import AttentionContext
 from clearformer.model.cache import LayerCache
 from clearformer.model.dropout import drop
-from clearformer.model.fast import short_attention
+from clearformer.model.fast import block_attention, short_attention
 from clearformer.model.positions import NoPosition
 from clearformer.model.trace import note, notes_of
 
@@ -101,6 +101,8 @@ def attend_fused(
         return attend(q, k, v, mask=mask, bias=bias, scale=scale, dropout=dropout)
     if bias is None and short_attention.suits(q, k):
         return short_attention.attend_short(q, k, v, mask=mask, scale=scale)
+    if bias is None and block_attention.suits(q, k):
+        return block_attention.attend_blocks(q, k, v, mask=mask, scale=scale)
     if bias is not None:
         allowed = torch.ones((), dtype=torch.bool, device=q.device) if mask is None else mask
         mask = bias.to(q.dtype).masked_fill(~allowed, -math.inf)

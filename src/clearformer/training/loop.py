@@ -54,7 +54,7 @@ class TrainingConfig:
     patience: int = 0  # validations without a better score before stopping early; 0 = never
     keep: int = 3  # checkpoints kept besides the best
     average: int = 1  # the finished model is the mean of this many last checkpoints
-    precision: Literal["float32", "bfloat16"] = "float32"  # of the forward pass; bfloat16 for GPUs that have it
+    precision: Literal["float32", "bfloat16"] = "float32"  # of the forward pass; bfloat16 where the machine has it
     spike: float = 100.0  # a loss this many times the running mean is not learned from
     bad_updates: int = 5  # so many in a row and the run goes back to its last checkpoint
     schedule: ScheduleConfig = field(default_factory=ScheduleConfig)
