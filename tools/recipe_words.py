@@ -215,6 +215,7 @@ CHINESE = {
     "RunningText.test": "最后测试用的文本",
     "RunningText.hold_out": "没有 `dev` 时，留出的字符比例",
     "RunningText.context": "模型一次看多少词元",
+    "RunningText.word_dropout": "训练时遮住一个词元的概率",
     "TurnsData": "JSON 行，每行一次对话：带 role 和 content 的 `messages`，或 ShareGPT 的 `conversations`。",
     "TurnsData.train": "用来学习的 JSON 行文件",
     "TurnsData.dev": "用来挑选最好检查点的对话；空：从 train 里留出",

@@ -11,8 +11,9 @@ from clearformer.evaluation.likelihood import summarise
 from clearformer.inference.text_generator import TextGenerator
 from clearformer.run.recipe import read_recipe
 from clearformer.tasks import language_model
-from clearformer.tasks.language_model import NextToken, RunningText, Windows, encode
+from clearformer.tasks.language_model import NextToken, RunningText, Windows
 from clearformer.tasks.task import Judging, Scoring, Workspace
+from clearformer.text.running_text import running_ids
 from clearformer.training.distributed import Ranks
 from flows.tiny_tasks import prose, write_prose
 from run.assembled import assemble
@@ -72,7 +73,7 @@ def test_offsets_vary_with_the_seed_and_with_nothing_else(made, recipe):
 
 def test_development_blocks_predict_every_token_once_and_as_they_stand(made):
     dev, tokenizer = made.prepared.dev, made.made.tokenizer
-    ids = encode(tokenizer, made.prepared.held)
+    ids = running_ids(tokenizer, made.prepared.held)
     assert [*dev[0][:1], *(token for block in dev for token in block[1:])] == ids
     assert max(map(len, dev)) == 17
 
@@ -112,7 +113,7 @@ def test_too_little_text_is_refused(train, dev, recipe, tmp_path):
 @pytest.mark.parametrize("stride", [1, 3, 8, 16])
 def test_likelihood_counts_every_token_once_whatever_the_stride(made, stride):
     generator = TextGenerator(made.made)
-    ids = encode(generator.tokenizer, prose(3))
+    ids = running_ids(generator.tokenizer, prose(3))
     assert 16 < len(ids) < 200
     found = generator.likelihood(ids, stride=stride)
     assert sum(map(len, found.blocks)) == len(ids) - 1
@@ -130,7 +131,7 @@ def test_likelihood_counts_every_token_once_whatever_the_stride(made, stride):
 @pytest.mark.parametrize("stride", [1, 5, 16])
 def test_a_text_that_fits_is_read_in_one_pass(made, stride):
     generator = TextGenerator(made.made)
-    ids = encode(generator.tokenizer, "the red dog sees\n")[:17]
+    ids = running_ids(generator.tokenizer, "the red dog sees\n")[:17]
     found = generator.likelihood(ids, stride=stride)
     with torch.inference_mode():
         logits = generator.model(torch.tensor([ids[:-1]])).log_softmax(-1)[0]
@@ -164,9 +165,10 @@ def test_a_thorough_score_says_nats_with_an_interval_and_how_it_was_measured(mad
     scores = language_model.score(generator, held, judging)
     assert scores["nats_low"] <= scores["nats"] <= scores["nats_high"]
     assert scores["perplexity"] == pytest.approx(math.exp(scores["nats"]))
-    assert scores["tokens"] == len(encode(generator.tokenizer, held)) - 1
-    assert scores["signature"] == "context 16, stride 8, per token, whole text"
-    assert scores == summarise(generator.likelihood(encode(generator.tokenizer, held)), text=held)
+    ids = running_ids(generator.tokenizer, held)
+    assert scores["tokens"] == len(ids)  # the first is predicted, too: from a line end
+    assert str(scores["signature"]).startswith("context 16, stride 8, per token, whole text")
+    assert scores == summarise(generator.likelihood(running_ids(generator.tokenizer, "\n") + ids), text=held)
 
 
 def test_a_look_during_training_shows_a_sample_of_the_development_text(made, recipe):
@@ -177,7 +179,7 @@ def test_a_look_during_training_shows_a_sample_of_the_development_text(made, rec
     assert scores == language_model.score(TextGenerator(made.made), made.prepared.held, judging)
 
 
-@pytest.mark.parametrize(("values", "message"), [({"hold_out": 0.0}, "hold_out"), ({"context": 1}, "context")])
+@pytest.mark.parametrize(("values", "message"), [({"hold_out": 0.0}, "hold_out"), ({"context": 1}, "context"), ({"word_dropout": 1.0}, "word_dropout")])
 def test_settings_are_checked(values, message):
     with pytest.raises(ValueError, match=rf"data\.{message}"):
         RunningText(**values)
@@ -190,7 +192,54 @@ def test_the_folder_remembers_what_the_model_saw_at_a_time(recipe):
 def test_a_prompt_is_read_as_training_read_text(made):
     """No marker that the model never saw stands before it; without a prompt a text begins with a new line."""
     generator, tokenizer = TextGenerator(made.made), made.made.tokenizer
-    assert generator.encode("two dogs") == encode(tokenizer, "two dogs")
-    assert generator.encode("") == encode(tokenizer, "\n")
+    assert generator.encode("two dogs") == running_ids(tokenizer, "two dogs")
+    assert generator.encode("") == running_ids(tokenizer, "\n")
     stream = made.prepared.train[0]
     assert not set(stream.tolist()) & set(tokenizer.special_ids.values())
+
+
+@pytest.fixture
+def worded(recipe, tmp_path):
+    """The same prose, word by word."""
+    vocabulary = replace(recipe.data.vocabulary, kind="word", vocab_size=100)
+    return assemble(replace(recipe, data=replace(recipe.data, vocabulary=vocabulary)), tmp_path)
+
+
+def test_a_model_of_words_has_one_perplexity(worded):
+    """Where tokens are words and line ends, the perplexity per token is the one per word."""
+    judging = Judging(options=None, scoring=Scoring(), ranks=Ranks(), thorough=True)
+    generator = TextGenerator(worded.made)
+    scores = language_model.score(generator, worded.prepared.held, judging)
+    assert scores["tokens"] == scores["words"]
+    assert scores["perplexity"] == pytest.approx(scores["perplexity_per_word"])
+    assert "unknown" not in scores
+    assert generator.encode("") == [worded.made.tokenizer.eos_id]  # a line end, as training has it
+    scores = language_model.score(generator, "the zebra sees\n<unk> snow.\n", judging)
+    assert scores["unknown"] == 1  # zebra; what the text itself calls unknown does not count
+
+
+def test_a_line_is_learned_without_a_space_before_it(recipe, tmp_path):
+    """A BPE vocabulary puts a space before each text, where lines are no texts of their own."""
+    vocabulary = replace(recipe.data.vocabulary, kind="bpe", prefix_space=True)
+    prepared = language_model.prepare(
+        replace(recipe.data, vocabulary=vocabulary), Workspace(folder=tmp_path / "out", base=tmp_path)
+    )
+    tokenizer = prepared.preprocessing.sides[0]
+    read = tokenizer.decode([int(token) for token in prepared.train.stream])
+    assert (read + prepared.held) == (tmp_path / "prose.txt").read_text()
+
+
+def test_hidden_words_are_still_asked_for(worded, recipe):
+    """Only inputs are hidden, by the seed, and in training alone."""
+    rows = [worded.prepared.train[index] for index in range(len(worded.prepared.train))]
+    read = worded.prepared.preprocessing
+    plain = language_model.collate(recipe.data, read)
+    hiding = language_model.collate(replace(recipe.data, word_dropout=0.5), read)
+    before, after = plain(rows, (1, 2)), hiding(rows, (1, 2))
+    assert torch.equal(before.targets, after.targets)
+    hidden = before.inputs != after.inputs
+    assert 0.3 < float(hidden[before.keep].float().mean()) < 0.7
+    assert set(after.inputs[hidden].tolist()) == {worded.made.tokenizer.unk_id}
+    assert not hidden[~before.keep].any()
+    assert torch.equal(after.inputs, hiding(rows, (1, 2)).inputs)
+    assert torch.equal(plain(rows[:3], ()).inputs, hiding(rows[:3], ()).inputs)

@@ -9,6 +9,7 @@ NAMES = {
     "bleu": "BLEU",
     "chrf": "chrF2",
     "exact": "exact match",
+    "unknown": "unknown words",
     "f1": "F1",
 }
 _F1 = ("f1", "macro_f1", "micro_f1", "precision", "recall")

@@ -30,6 +30,7 @@ from clearformer.inference.predictor import describe
 from clearformer.inference.steppers import SearchInput
 from clearformer.inference.written_text import Continuation, WrittenText
 from clearformer.inference.wrong_use import wrong_use
+from clearformer.text.running_text import running_ids
 from clearformer.text.token_bytes import TokenBytes, token_bytes
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.text.unusable import UnusableTextError
@@ -241,18 +242,23 @@ class TextGenerator:
         """Ids with what the model expects before a text, and nothing behind it; an empty prompt is the start token."""
         markers = self.bundle.preprocessing.markers
         if markers is not None and self.bundle.task is not None:  # trained here: it says what it saw around a text
-            plain = self.tokenizer.encode(prompt, add_special=False).ids
-            return [*markers.before_source, *plain] or [markers.start]
+            plain = running_ids(self.tokenizer, prompt)
+            return [*markers.before_source, *plain] or self.before_text()
         ids = list(self.tokenizer.encode(prompt).ids)
         known = self.tokenizer.special_ids
         while ids and prompt and ids[-1] in (known.get("eos"), known.get("sep")) and ids[-1] != known.get("bos"):
             ids.pop()
-        if ids:
-            return ids
-        start = known.get("bos", known.get("eos"))
-        if start is None:
+        if not ids and not (ids := self.before_text()):
             raise ValueError("an empty prompt needs a start token, and this vocabulary has none; write a word")
-        return [start]
+        return ids
+
+    def before_text(self) -> list[int]:
+        """What a text begins after, so that its first token can be predicted, too; nothing where there is no token."""
+        markers, known = self.bundle.preprocessing.markers, self.tokenizer.special_ids
+        if markers is not None and self.bundle.task is not None:
+            return list(markers.before_source) or [markers.start]
+        start = known.get("bos", known.get("eos"))
+        return [] if start is None else [start]
 
     def _end(self) -> int:
         known = self.tokenizer.special_ids

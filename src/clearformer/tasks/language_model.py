@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import nn
 
@@ -23,6 +24,7 @@ from clearformer.tasks.learned_vocabulary import as_preprocessing, vocabularies
 from clearformer.tasks.task import Judging, Prepared, Scores, Scoring, Seed, Task, Training, Workspace
 from clearformer.tasks.verbs import VERBS
 from clearformer.text.lines import read_lines
+from clearformer.text.running_text import running_ids
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.text.train_tokenizer import TokenizerConfig
 from clearformer.training.loss import Loss
@@ -40,14 +42,18 @@ class RunningText(DataFiles):
     dev: str = file_names()  # a text to choose the best checkpoint by; empty: the end of train
     test: str = file_names()  # a text for the end
     hold_out: float = 0.1  # share of the characters, where there is no `dev`
+    # single characters by default; a space is never put before a line, whatever prefix_space says
     vocabulary: TokenizerConfig = field(default_factory=lambda: TokenizerConfig(kind="character", min_frequency=1))
     context: int = 256  # tokens that the model sees at a time
+    word_dropout: float = 0.0  # chance that a token is hidden in training
 
     def __post_init__(self) -> None:
         if not 0 < self.hold_out < 1:
             raise ValueError(f"data.hold_out is a share of the text, above 0 and below 1, not {self.hold_out}")
         if self.context < 2:
             raise ValueError(f"data.context must be at least 2 tokens, not {self.context}")
+        if not 0 <= self.word_dropout < 1:
+            raise ValueError(f"data.word_dropout is a chance, at least 0 and below 1, not {self.word_dropout}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,11 +84,13 @@ def prepare(data: RunningText, workspace: Workspace) -> Prepared[TokenIds]:
     train, dev = _texts(files, data)
     start = None if workspace.start is None else workspace.start.preprocessing
     given = () if start is None else start.sides[:1]
-    [tokenizer] = vocabularies(data.vocabulary, {"joint": train.splitlines(keepends=True)}, workspace, given)
+    # A space before each line would be learned, and written: running text begins in the middle of things.
+    vocabulary = replace(data.vocabulary, prefix_space=False)
+    [tokenizer] = vocabularies(vocabulary, {"joint": train.splitlines(keepends=True)}, workspace, given)
 
     def fill(writer: ShardWriter) -> dict[str, Any]:
         for done, text in enumerate((train, dev), start=1):
-            ids = np.array(encode(tokenizer, text))
+            ids = np.array(running_ids(tokenizer, text))
             writer.add(tokens=Column(ids, np.array([len(ids)])))
             workspace.on_progress(done, 2)
         return {"tokens": "all"}
@@ -117,15 +125,9 @@ def _texts(files: Sequence[Path], data: RunningText) -> tuple[str, str]:
     return train, dev
 
 
-def encode(tokenizer: Tokenizer, text: str) -> list[int]:
-    """All ids of a long text, line by line, so that a vocabulary never joins two lines."""
-    rows = tokenizer.ids(text.splitlines(keepends=True), add_special=False)
-    return [number for row in rows for number in row]
-
-
 def _unmarked(preprocessing: Preprocessing) -> Preprocessing:
     """Running text has no markers: a prompt is given as it is, and a text without one begins with a new line."""
-    first = encode(preprocessing.sides[0], "\n")[0]
+    first = running_ids(preprocessing.sides[0], "\n")[0]
     return preprocessing if preprocessing.markers is not None else replace(preprocessing, markers=Markers(start=first))
 
 
@@ -135,16 +137,26 @@ def sizes(preprocessing: Preprocessing) -> dict[str, Any]:
 
 
 def collate(data: RunningText, preprocessing: Preprocessing) -> Callable[[Sequence[TokenIds], Seed], BlockBatch]:
-    """In training, a context at a random offset of each window; in validation, the block as it is."""
-    pad = preprocessing.sides[0].pad_id
+    """In training, a context at a random offset of each window, some of it hidden; in validation, the block as it is.
+
+    What is hidden is still asked for: a token is predicted whether or not the next ones will see it.
+    """
+    tokenizer = preprocessing.sides[0]
+    pad, hidden = tokenizer.pad_id, tokenizer.special_ids.get("unk") if data.word_dropout else None
+    if data.word_dropout and hidden is None:
+        raise ValueError("data.word_dropout hides tokens behind the unknown one, and this vocabulary has none; take 0")
 
     def collate_rows(rows: Sequence[TokenIds], seed: Seed) -> BlockBatch:
         if not seed:
             return collate_blocks(rows, pad=pad)
-        draw = np.random.default_rng(seed).random(len(rows))
-        return collate_blocks(
-            [_cut(row, chance, data.context) for row, chance in zip(rows, draw, strict=True)], pad=pad
-        )
+        random = np.random.default_rng(seed)
+        draw = random.random(len(rows))
+        cuts = [_cut(row, chance, data.context) for row, chance in zip(rows, draw, strict=True)]
+        batch = collate_blocks(cuts, pad=pad)
+        if hidden is None:
+            return batch
+        chosen = torch.from_numpy(random.random(batch.inputs.shape) < data.word_dropout) & batch.keep
+        return replace(batch, inputs=batch.inputs.masked_fill(chosen, hidden))
 
     return collate_rows
 
@@ -170,9 +182,17 @@ def score(generator: TextGenerator, held: str, judging: Judging) -> Scores:
             opening = opening[: len(opening) // 2]
         written = generator.generate(opening, judging.options, max_new=SAMPLE_TOKENS)
         return {"sample_0": f"{opening}{written}"}
-    ids = encode(generator.tokenizer, held)
-    found: Likelihood = generator.likelihood(ids, on_progress=judging.on_progress)
-    return summarise(found, text=held)
+    ids = running_ids(generator.tokenizer, held)
+    found: Likelihood = generator.likelihood([*generator.before_text(), *ids], on_progress=judging.on_progress)
+    return {**summarise(found, text=held), **_unknown(generator.tokenizer, ids, held)}
+
+
+def _unknown(tokenizer: Tokenizer, ids: Sequence[int], text: str) -> dict[str, float]:
+    """How many words are not in the vocabulary: a model need not spell what it may call unknown."""
+    unknown = tokenizer.special_ids.get("unk")
+    spelled = 0 if unknown is None else text.count(tokenizer.piece(unknown))  # WikiText itself writes <unk>
+    count = 0 if unknown is None else ids.count(unknown) - spelled
+    return {"unknown": float(count)} if count > 0 else {}
 
 
 def held_out(files: Sequence[Path], folder: ModelFolder) -> str:
