@@ -11,7 +11,7 @@ from clearformer.evaluation.likelihood import summarise
 from clearformer.inference.text_generator import TextGenerator
 from clearformer.run.recipe import read_recipe
 from clearformer.tasks import language_model
-from clearformer.tasks.language_model import NextToken, RunningText, Windows
+from clearformer.tasks.language_model import NextToken, RunningText, TextScoring, Windows
 from clearformer.tasks.task import Judging, Scoring, Workspace
 from clearformer.text.running_text import running_ids
 from clearformer.training.distributed import Ranks
@@ -142,9 +142,7 @@ def test_a_text_that_fits_is_read_in_one_pass(made, stride):
 
 @pytest.mark.parametrize("stride", [0, -1, 17])
 def test_a_stride_that_would_leave_tokens_out_is_refused(made, stride):
-    with pytest.raises(
-        ValueError, match=f"a stride must be at least 1 and no more than the context of 16, not {stride}"
-    ):
+    with pytest.raises(ValueError, match=f"stride must be at least 1.*, not {stride}"):
         TextGenerator(made.made).likelihood([1, 2, 3], stride=stride)
 
 
@@ -161,7 +159,7 @@ def test_the_loss_is_the_plain_cross_entropy_of_the_next_token(made):
 
 def test_a_thorough_score_says_nats_with_an_interval_and_how_it_was_measured(made):
     generator, held = TextGenerator(made.made), made.prepared.held
-    judging = Judging(options=None, scoring=Scoring(), ranks=Ranks(), thorough=True)
+    judging = Judging(options=None, scoring=TextScoring(), ranks=Ranks(), thorough=True)
     scores = language_model.score(generator, held, judging)
     assert scores["nats_low"] <= scores["nats"] <= scores["nats_high"]
     assert scores["perplexity"] == pytest.approx(math.exp(scores["nats"]))
@@ -179,7 +177,10 @@ def test_a_look_during_training_shows_a_sample_of_the_development_text(made, rec
     assert scores == language_model.score(TextGenerator(made.made), made.prepared.held, judging)
 
 
-@pytest.mark.parametrize(("values", "message"), [({"hold_out": 0.0}, "hold_out"), ({"context": 1}, "context"), ({"word_dropout": 1.0}, "word_dropout")])
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [({"hold_out": 0.0}, "hold_out"), ({"context": 1}, "context"), ({"word_dropout": 1.0}, "word_dropout")],
+)
 def test_settings_are_checked(values, message):
     with pytest.raises(ValueError, match=rf"data\.{message}"):
         RunningText(**values)
@@ -207,7 +208,7 @@ def worded(recipe, tmp_path):
 
 def test_a_model_of_words_has_one_perplexity(worded):
     """Where tokens are words and line ends, the perplexity per token is the one per word."""
-    judging = Judging(options=None, scoring=Scoring(), ranks=Ranks(), thorough=True)
+    judging = Judging(options=None, scoring=TextScoring(), ranks=Ranks(), thorough=True)
     generator = TextGenerator(worded.made)
     scores = language_model.score(generator, worded.prepared.held, judging)
     assert scores["tokens"] == scores["words"]

@@ -30,7 +30,8 @@ def show_scores(scores: Mapping[str, float | str]) -> Iterator[str]:
 
 
 def _name(name: str, unit: float | str) -> str:
-    return f"nats per {unit}" if name == "nats" else NAMES.get(name, name.replace("_", " "))
+    words = NAMES.get(name, name.replace("_", " "))
+    return f"{words} per {unit}" if words.endswith("nats") else words
 
 
 def _number(name: str, value: float) -> str:

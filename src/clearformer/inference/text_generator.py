@@ -25,9 +25,11 @@ from clearformer.inference.causal_network import CausalNetwork
 from clearformer.inference.decoder_stepper import DecoderStepper
 from clearformer.inference.generation_settings import GenerationConfig
 from clearformer.inference.kept_stepper import KeptStepper
+from clearformer.inference.likelihood_settings import LikelihoodConfig
 from clearformer.inference.moving_window import WindowStepper, moves
 from clearformer.inference.predictor import describe
 from clearformer.inference.steppers import SearchInput
+from clearformer.inference.text_likelihood import measure
 from clearformer.inference.written_text import Continuation, WrittenText
 from clearformer.inference.wrong_use import wrong_use
 from clearformer.text.running_text import running_ids
@@ -196,7 +198,6 @@ class TextGenerator:
             fits=None if constraint is None else constraint.fits,
         )
 
-    @torch.inference_mode()
     def likelihood(
         self,
         ids: Sequence[int],
@@ -205,29 +206,31 @@ class TextGenerator:
         stride: int | None = None,
         on_progress: OnProgress = unwatched,
     ) -> Likelihood:
-        """How likely a long text is, token by token. Each window sees `context` tokens, and all but the first window
-        count only the last `stride`, so that nearly every token is predicted from a long past.
+        """How likely a long text is, token by token; each is predicted from at most `context` tokens before it."""
+        return self.likelihoods(ids, context=context, stride=stride, on_progress=on_progress)[""]
+
+    def likelihoods(
+        self,
+        ids: Sequence[int],
+        config: LikelihoodConfig | None = None,
+        *,
+        on_progress: OnProgress = unwatched,
+        **changes: Any,
+    ) -> dict[str, Likelihood]:
+        """The same under "", and with a memory of what was read under "cache", "dynamic" and "dynamic_cache".
+
+        changes: single settings, such as cache=2000.
         """
+        chosen = replace(config or LikelihoodConfig(), **changes)
         if len(ids) < 2:
             raise ValueError("a text needs two tokens at least, so that one can be predicted from the other")
-        context = context or self.context
+        context = chosen.context or self.context
         if context > self.longest:
             raise ValueError(f"a context of {context} tokens is more than the model's {self.longest}; take less")
-        stride = max(1, context // 2) if stride is None else stride
-        if not 1 <= stride <= context:
+        stride = chosen.stride or max(1, context // 2)
+        if stride > context:
             raise ValueError(f"a stride must be at least 1 and no more than the context of {context}, not {stride}")
-        blocks: list[list[float]] = []
-        done = 1  # tokens that need no prediction any more
-        while done < len(ids):
-            end = min(len(ids), done + (stride if blocks else context))
-            begin = max(0, end - context - 1)
-            row = torch.tensor([ids[begin:end]], device=self.stepper.device)
-            logits = self.network.logits(row[:, :-1], cache=self.network.start_cache())
-            scores = logits.log_softmax(-1).gather(-1, row[:, 1:, None])[0, :, 0]
-            blocks.append((-scores[-(end - done) :]).tolist())
-            done = end
-            on_progress(done, len(ids))
-        return Likelihood(blocks=blocks, context=context, stride=stride)
+        return measure(self.model, ids, chosen, context=context, stride=stride, on_progress=on_progress)
 
     @property
     def context(self) -> int:

@@ -14,9 +14,10 @@ from clearformer.data.collate import BlockBatch, collate_blocks
 from clearformer.data.file_facts import scan
 from clearformer.data.shards import Column, ShardWriter, shards_for, token_type_for
 from clearformer.data.token_pairs import TokenIds
-from clearformer.evaluation.likelihood import Likelihood, summarise
+from clearformer.evaluation.likelihood import summarise
 from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Markers, Preprocessing
+from clearformer.inference.likelihood_settings import LikelihoodConfig
 from clearformer.inference.text_generator import TextGenerator
 from clearformer.tasks.automatic import plain_text
 from clearformer.tasks.data_files import DataFiles, file_names, folder_of, several
@@ -32,6 +33,7 @@ from clearformer.training.projected_loss import projected_cross_entropy
 
 PARTS = ("train", "dev")
 SAMPLE_TOKENS = 80
+COMPARED = ("nats", "perplexity", "bits_per_byte")  # with a memory and without, side by side
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +63,11 @@ class NextToken:
     """Cross-entropy of the next token."""
 
     smoothing: float = 0.0  # label smoothing: the share of the probability that is spread over all tokens
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextScoring(LikelihoodConfig, Scoring):
+    """How a model is scored: the stretch that it sees, and what it may remember of the text it has read."""
 
 
 class Windows:
@@ -183,8 +190,23 @@ def score(generator: TextGenerator, held: str, judging: Judging) -> Scores:
         written = generator.generate(opening, judging.options, max_new=SAMPLE_TOKENS)
         return {"sample_0": f"{opening}{written}"}
     ids = running_ids(generator.tokenizer, held)
-    found: Likelihood = generator.likelihood([*generator.before_text(), *ids], on_progress=judging.on_progress)
-    return {**summarise(found, text=held), **_unknown(generator.tokenizer, ids, held)}
+    read = [*generator.before_text(), *ids]
+    found = generator.likelihoods(read, judging.scoring, on_progress=judging.on_progress)
+    scores = {**summarise(found.pop(""), text=held), **_unknown(generator.tokenizer, ids, held)}
+    for name, remembering in found.items():
+        summary = summarise(remembering, text=held)
+        scores |= {f"{name}_{key}": value for key, value in summary.items() if key.startswith(COMPARED)}
+        scores[f"{name}_signature"] = _signature(name, judging.scoring)
+    return scores
+
+
+def _signature(name: str, config: LikelihoodConfig) -> str:
+    """What a model remembered, and how."""
+    rates = f"rate {config.dynamic:g}, decay {config.dynamic_decay:g}"
+    learning = f"a gradient step on each stretch once it is scored, {rates}"
+    pointing = f"the last {config.cache:,} states, theta {config.cache_theta:g}, share {config.cache_share:g}"
+    parts = {"dynamic": learning, "cache": pointing}
+    return "; ".join(parts[part] for part in name.split("_"))
 
 
 def _unknown(tokenizer: Tokenizer, ids: Sequence[int], text: str) -> dict[str, float]:
@@ -215,7 +237,7 @@ TASK = Task(
     training=Training(
         data=RunningText,
         objective=NextToken,
-        scoring=Scoring,
+        scoring=TextScoring,
         prepare=prepare,
         sizes=sizes,
         collate=collate,
