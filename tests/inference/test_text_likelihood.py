@@ -25,7 +25,7 @@ def model():
 
 
 def nats(model, ids, config=REMEMBERING):
-    found = measure(model, ids, config, context=6, stride=3)
+    found = measure(model, [ids], config, context=6, stride=3)
     return {name: [value for block in one.blocks for value in block] for name, one in found.items()}
 
 
@@ -82,13 +82,27 @@ def test_a_text_that_repeats_itself_is_likelier_with_a_memory(model):
 def test_the_model_is_as_it_was_also_after_an_interruption(model):
     kept = {name: value.clone() for name, value in model.state_dict().items()}
 
+    calls = []
+
     def stop(done, total):
-        if done > 8:
+        calls.append(done)
+        if len(calls) > total + 2:  # while it learns
             raise KeyboardInterrupt
 
     nats(model, IDS)
     with pytest.raises(KeyboardInterrupt):
-        measure(model, IDS, REMEMBERING, context=6, stride=3, on_progress=stop)
+        measure(model, [IDS], REMEMBERING, context=6, stride=3, on_progress=stop)
     assert all(torch.equal(value, kept[name]) for name, value in model.state_dict().items())
     assert not model.training
     assert all(weight.grad is None for weight in model.parameters())
+
+
+def test_a_text_knows_nothing_of_the_one_before_it_except_by_a_memory(model):
+    """Alone and after another text the plain score is the same; the cache has seen more."""
+    both = measure(model, [IDS, IDS], REMEMBERING, context=6, stride=3)
+    alone = measure(model, [IDS], REMEMBERING, context=6, stride=3)
+    half = len(both[""].blocks) // 2
+    assert both[""].blocks == [*alone[""].blocks, *alone[""].blocks]
+    for name in KINDS[1:]:
+        assert both[name].blocks[:half] == alone[name].blocks
+        assert both[name].blocks[half:] != alone[name].blocks

@@ -152,7 +152,7 @@ class TextGenerator:
         return SearchInput(
             stepper=self._stepper_for(len(prompt), config.max_new),
             source=[list(prompt)] * config.samples,
-            rules=Rules(eos=self._end(), banned=tuple(surplus), constraint=self._constraint(prompt, config)),
+            rules=Rules(eos=self.end(), banned=tuple(surplus), constraint=self._constraint(prompt, config)),
             max_len=[config.max_new] * config.samples,
             prefixes=None,
         )
@@ -167,7 +167,7 @@ class TextGenerator:
         if self._masks is None or self._masks[0] != key:
             grammar = config.form()
             assert grammar is not None
-            size, end = self.bundle.config.vocab_size, self._end()
+            size, end = self.bundle.config.vocab_size, self.end()
             masks = TokenMasks(grammar, self._trie, end=end, size=size, limit=config.max_new, bare=bare)
             self._masks = key, masks
         return self._masks[1]
@@ -193,7 +193,7 @@ class TextGenerator:
         return WrittenText(
             self.tokenizer.decode,
             prompt,
-            end=self._end(),
+            end=self.end(),
             stops=config.stop_text,
             fits=None if constraint is None else constraint.fits,
         )
@@ -207,22 +207,21 @@ class TextGenerator:
         on_progress: OnProgress = unwatched,
     ) -> Likelihood:
         """How likely a long text is, token by token; each is predicted from at most `context` tokens before it."""
-        return self.likelihoods(ids, context=context, stride=stride, on_progress=on_progress)[""]
+        return self.likelihoods([ids], context=context, stride=stride, on_progress=on_progress)[""]
 
     def likelihoods(
         self,
-        ids: Sequence[int],
+        texts: Sequence[Sequence[int]],
         config: LikelihoodConfig | None = None,
         *,
         on_progress: OnProgress = unwatched,
         **changes: Any,
     ) -> dict[str, Likelihood]:
-        """The same under "", and with a memory of what was read under "cache", "dynamic" and "dynamic_cache".
-
-        changes: single settings, such as cache=2000.
+        """The same of several texts together under "", and with a memory of what was read under "cache", "dynamic" and
+        "dynamic_cache". changes: single settings, such as cache=2000.
         """
         chosen = replace(config or LikelihoodConfig(), **changes)
-        if len(ids) < 2:
+        if not texts or min(map(len, texts)) < 2:
             raise ValueError("a text needs two tokens at least, so that one can be predicted from the other")
         context = chosen.context or self.context
         if context > self.longest:
@@ -230,7 +229,7 @@ class TextGenerator:
         stride = chosen.stride or max(1, context // 2)
         if stride > context:
             raise ValueError(f"a stride must be at least 1 and no more than the context of {context}, not {stride}")
-        return measure(self.model, ids, chosen, context=context, stride=stride, on_progress=on_progress)
+        return measure(self.model, texts, chosen, context=context, stride=stride, on_progress=on_progress)
 
     @property
     def context(self) -> int:
@@ -263,7 +262,8 @@ class TextGenerator:
         start = known.get("bos", known.get("eos"))
         return [] if start is None else [start]
 
-    def _end(self) -> int:
+    def end(self) -> int:
+        """The token that ends a text."""
         known = self.tokenizer.special_ids
         end = known.get("eos", known.get("sep"))
         if end is None:

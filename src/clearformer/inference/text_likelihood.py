@@ -1,4 +1,4 @@
-"""The likelihood of a long text: windows that overlap, every token scored once, with or without a memory.
+"""The likelihood of long texts: windows that overlap, every token scored once, with or without a memory.
 
 T tokens of a stretch, D model width.
 """
@@ -46,7 +46,7 @@ def windows(count: int, *, context: int, stride: int) -> Iterator[Window]:
 
 def measure(
     model: Any,
-    ids: Sequence[int],
+    texts: Sequence[Sequence[int]],
     config: LikelihoodConfig,
     *,
     context: int,
@@ -54,14 +54,14 @@ def measure(
     on_progress: OnProgress = unwatched,
 ) -> dict[str, Likelihood]:
     """The plain likelihood under "", and, where config asks for them, those with a memory: "cache", "dynamic" and
-    "dynamic_cache", of the same tokens in the same windows.
+    "dynamic_cache", of the same tokens in the same windows. A window never has tokens of two texts; a memory goes on.
     """
     found: dict[str, Likelihood] = {}
     for name in ("", "dynamic") if config.dynamic else ("",):
         learner = DynamicModel(model, rate=config.dynamic, decay=config.dynamic_decay) if name else None
         cache = ContinuousCache(config.cache, theta=config.cache_theta, share=config.cache_share)
         plain, mixed = [], []
-        for scored in _read(model, ids, context=context, stride=stride, learner=learner, on_progress=on_progress):
+        for scored in _read(model, texts, context=context, stride=stride, learner=learner, on_progress=on_progress):
             plain.append((-scored.log_probs).tolist())
             if config.cache:
                 mixed.append((-cache.mix(*scored)).tolist())
@@ -73,7 +73,7 @@ def measure(
 
 def _read(
     model: Any,
-    ids: Sequence[int],
+    texts: Sequence[Sequence[int]],
     *,
     context: int,
     stride: int,
@@ -83,8 +83,9 @@ def _read(
     """Stretch by stretch. What a learner takes from one is not used before the next."""
     network: Any = model if learner is None else learner.model
     device = next(network.parameters()).device
-    for window in windows(len(ids), context=context, stride=stride):
-        row = torch.tensor(ids[window.begin : window.end], device=device)
+    places = [(text, window) for text in texts for window in windows(len(text), context=context, stride=stride)]
+    for done, (text, window) in enumerate(places, start=1):
+        row = torch.tensor(text[window.begin : window.end], device=device)
         following = row[window.done - window.end :]
         with torch.inference_mode(learner is None), torch.set_grad_enabled(learner is not None):
             states = network.decoder(row[None, :-1])[0, -len(following) :]
@@ -93,4 +94,4 @@ def _read(
         yield ScoredStretch(log_probs.detach(), features.detach(), following)
         if learner is not None:
             learner.learn(-log_probs.mean())
-        on_progress(window.end, len(ids))
+        on_progress(done, len(places))
