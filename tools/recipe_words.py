@@ -214,7 +214,7 @@ CHINESE = {
     "RunningText.dev": "用来挑选最好检查点的文本；空：取 train 的末尾",
     "RunningText.test": "最后测试用的文本",
     "RunningText.hold_out": "没有 `dev` 时，留出的字符（或文档）比例",
-    "RunningText.separator": "两篇文档之间的那一行，`\"\\n\"` 表示空行；空：一整篇长文本",
+    "RunningText.separator": '两篇文档之间的那一行，`"\\n"` 表示空行；空：一整篇长文本',
     "RunningText.context": "模型一次看多少词元",
     "RunningText.word_dropout": "训练时遮住一个词元的概率",
     "TurnsData": "JSON 行，每行一次对话：带 role 和 content 的 `messages`，或 ShareGPT 的 `conversations`。",

@@ -250,6 +250,43 @@ def test_hidden_words_are_still_asked_for(worded, recipe):
     assert torch.equal(plain(rows[:3], ()).inputs, hiding(rows[:3], ()).inputs)
 
 
+# --- bytes -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def spelled(recipe, tmp_path):
+    """The same prose, byte by byte."""
+    vocabulary = replace(recipe.data.vocabulary, kind="byte")
+    return assemble(replace(recipe, data=replace(recipe.data, vocabulary=vocabulary)), tmp_path)
+
+
+def test_a_model_of_bytes_knows_every_text(spelled):
+    """256 bytes and four special tokens, though the prose has twenty letters; nothing is ever unknown."""
+    tokenizer = spelled.made.tokenizer
+    assert tokenizer.vocab_size == spelled.made.config.vocab_size == 260
+    for text in ("雪 ❄ 👩‍👩‍👧", "\x00\x7f\u2028\r\n", "<unk><eos>"):
+        ids = running_ids(tokenizer, text)
+        assert len(ids) == len(text.encode())
+        assert min(ids) >= 4
+        assert tokenizer.decode(ids) == text
+    judging = Judging(options=None, scoring=TextScoring(), ranks=Ranks(), thorough=True)
+    scores = language_model.score(TextGenerator(spelled.made), ["雪下得很大 🙂\n"], judging)
+    assert scores["tokens"] == len("雪下得很大 🙂\n".encode())
+    assert scores["bits_per_byte"] == pytest.approx(scores["nats"] / math.log(2))
+    assert "unknown" not in scores
+
+
+def test_characters_of_several_bytes_are_shown_whole(spelled):
+    """Whatever the model wants to write: it is made to write these, one byte at a time."""
+    generator, wanted = TextGenerator(spelled.made), "a🙂雪é"
+    shown = list(generator.stream("the", choices=[wanted], max_new=12))
+    assert shown == list(wanted)
+    free = list(generator.stream("雪", temperature=1.5, max_new=40, seed=3))  # random bytes, mostly no characters
+    assert not any(piece.endswith("\ufffd") for piece in free)
+    cut = list(generator.stream("the", choices=[wanted, "a"], max_new=12, seed=1))
+    assert "".join(cut) in (wanted, "a")
+
+
 # --- documents -------------------------------------------------------------------------------------------------------
 
 DOCUMENTS = [
