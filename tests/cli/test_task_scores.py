@@ -91,7 +91,7 @@ def test_with_and_without_a_memory_side_by_side(text, tmp_path, capsys):
     asked = ["--model", str(text), "--data", str(tmp_path / "unseen.txt")]
     plain = scores(capsys, *asked, "--context", "12", "--stride", "4")
     assert "context 12, stride 4" in plain["signature"]
-    remembered = ["--context", "12", "--stride", "4", "--cache", "100", "--cache-share", "0.3", "--dynamic", "0.1"]
+    remembered = ["--context", "12", "--stride", "4", "--cache", "100", "--cache-share", "0.3", "--dynamic", "0.001"]
     found = scores(capsys, *asked, *remembered)
     assert {name: found[name] for name in plain} == plain
     for name in ("cache", "dynamic", "dynamic_cache"):

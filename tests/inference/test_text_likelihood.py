@@ -13,7 +13,7 @@ from clearformer.model.families import llama
 
 V = 7
 KINDS = ["", "cache", "dynamic", "dynamic_cache"]
-REMEMBERING = LikelihoodConfig(cache=6, cache_theta=3.0, cache_share=0.4, dynamic=0.5, dynamic_decay=0.01)
+REMEMBERING = LikelihoodConfig(cache=6, cache_theta=3.0, cache_share=0.4, dynamic=0.003, dynamic_decay=0.01)
 IDS = [1, 2, 3, 1, 2, 3, 4, 5, 1, 2, 6, 6, 1, 2, 3, 0, 4]
 
 

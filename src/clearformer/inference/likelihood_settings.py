@@ -31,7 +31,7 @@ class LikelihoodConfig:
         default=20.0, metadata={"help": "of the cache: how much a state must be like a past one to count", "least": 0}
     )
     cache_share: float = field(
-        default=0.1, metadata={"help": "of the cache: its share of the probability", "least": 0, "most": 0.999}
+        default=0.15, metadata={"help": "of the cache: its share of the probability", "least": 0, "most": 0.999}
     )
     dynamic: float = field(
         default=0.0,
@@ -41,7 +41,7 @@ class LikelihoodConfig:
         },
     )
     dynamic_decay: float = field(
-        default=0.001,
+        default=0.01,
         metadata={
             "help": "of dynamic evaluation: how far each step goes back to the first weights",
             "least": 0,
