@@ -16,7 +16,8 @@ from clearformer.text.train_tokenizer import TokenizerConfig
 @dataclass(frozen=True, kw_only=True)
 class RunningText(DataFiles):
     """Plain text, which is read end to end, or documents, none of which is seen from another: the rows of a table, or
-    what stands between separators. Without `dev`, the last part of the training text is held out.
+    what stands between separators. Without `dev`, the last part of the training text is held out. A vocabulary never
+    puts a space before a line, whatever its prefix_space says.
     """
 
     train: str | tuple[str, ...] = file_names(
@@ -26,7 +27,6 @@ class RunningText(DataFiles):
     test: str = file_names()  # a text for the end
     hold_out: float = 0.1  # share of the characters, or documents, where there is no `dev`
     separator: str = ""  # the line that stands between two documents, "\n" for an empty one; empty: one long text
-    # single characters by default; a space is never put before a line, whatever prefix_space says
     vocabulary: TokenizerConfig = field(default_factory=lambda: TokenizerConfig(kind="character", min_frequency=1))
     context: int = 256  # tokens that the model sees at a time
     word_dropout: float = 0.0  # chance that a token is hidden in training
