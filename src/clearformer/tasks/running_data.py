@@ -20,9 +20,7 @@ class RunningText(DataFiles):
     puts a space before a line, whatever its prefix_space says.
     """
 
-    train: str | tuple[str, ...] = file_names(
-        "one or more text files"
-    )  # text files, read one after the other, or tables of texts
+    train: str | tuple[str, ...] = file_names("one or more text files")  # read one after the other, or tables of texts
     dev: str = file_names()  # a text to choose the best checkpoint by; empty: the end of train
     test: str = file_names()  # a text for the end
     hold_out: float = 0.1  # share of the characters, or documents, where there is no `dev`
