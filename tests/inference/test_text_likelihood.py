@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from clearformer.inference.causal_network import CausalNetwork
 from clearformer.inference.likelihood_settings import LikelihoodConfig
 from clearformer.inference.text_likelihood import measure, windows
 from clearformer.model.build import build
@@ -25,7 +26,7 @@ def model():
 
 
 def nats(model, ids, config=REMEMBERING):
-    found = measure(model, [ids], config, context=6, stride=3)
+    found = measure(CausalNetwork(model), [ids], config, context=6, stride=3)
     return {name: [value for block in one.blocks for value in block] for name, one in found.items()}
 
 
@@ -91,7 +92,7 @@ def test_the_model_is_as_it_was_also_after_an_interruption(model):
 
     nats(model, IDS)
     with pytest.raises(KeyboardInterrupt):
-        measure(model, [IDS], REMEMBERING, context=6, stride=3, on_progress=stop)
+        measure(CausalNetwork(model), [IDS], REMEMBERING, context=6, stride=3, on_progress=stop)
     assert all(torch.equal(value, kept[name]) for name, value in model.state_dict().items())
     assert not model.training
     assert all(weight.grad is None for weight in model.parameters())
@@ -99,8 +100,8 @@ def test_the_model_is_as_it_was_also_after_an_interruption(model):
 
 def test_a_text_knows_nothing_of_the_one_before_it_except_by_a_memory(model):
     """Alone and after another text the plain score is the same; the cache has seen more."""
-    both = measure(model, [IDS, IDS], REMEMBERING, context=6, stride=3)
-    alone = measure(model, [IDS], REMEMBERING, context=6, stride=3)
+    both = measure(CausalNetwork(model), [IDS, IDS], REMEMBERING, context=6, stride=3)
+    alone = measure(CausalNetwork(model), [IDS], REMEMBERING, context=6, stride=3)
     half = len(both[""].blocks) // 2
     assert both[""].blocks == [*alone[""].blocks, *alone[""].blocks]
     for name in KINDS[1:]:

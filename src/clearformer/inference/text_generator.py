@@ -7,8 +7,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-import torch
-
 from clearformer.decoding.constraints.token_masks import TokenMasks
 from clearformer.decoding.constraints.token_trie import TokenTrie
 from clearformer.decoding.greedy import stream_greedy
@@ -229,7 +227,7 @@ class TextGenerator:
         stride = chosen.stride or max(1, context // 2)
         if stride > context:
             raise ValueError(f"a stride must be at least 1 and no more than the context of {context}, not {stride}")
-        return measure(self.model, texts, chosen, context=context, stride=stride, on_progress=on_progress)
+        return measure(self.network, texts, chosen, context=context, stride=stride, on_progress=on_progress)
 
     @property
     def context(self) -> int:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from clearformer.evaluation.likelihood import Likelihood
 from clearformer.foundation.progress import OnProgress, unwatched
+from clearformer.inference.causal_network import CausalNetwork
 from clearformer.inference.continuous_cache import ContinuousCache
 from clearformer.inference.dynamic_evaluation import DynamicModel
 from clearformer.inference.likelihood_settings import LikelihoodConfig
@@ -45,7 +46,7 @@ def windows(count: int, *, context: int, stride: int) -> Iterator[Window]:
 
 
 def measure(
-    model: Any,
+    network: CausalNetwork,
     texts: Sequence[Sequence[int]],
     config: LikelihoodConfig,
     *,
@@ -58,10 +59,10 @@ def measure(
     """
     found: dict[str, Likelihood] = {}
     for name in ("", "dynamic") if config.dynamic else ("",):
-        learner = DynamicModel(model, rate=config.dynamic, decay=config.dynamic_decay) if name else None
+        learner = DynamicModel(network.model, rate=config.dynamic, decay=config.dynamic_decay) if name else None
         cache = ContinuousCache(config.cache, theta=config.cache_theta, share=config.cache_share)
         plain, mixed = [], []
-        for scored in _read(model, texts, context=context, stride=stride, learner=learner, on_progress=on_progress):
+        for scored in _read(network, texts, context=context, stride=stride, learner=learner, on_progress=on_progress):
             plain.append((-scored.log_probs).tolist())
             if config.cache:
                 mixed.append((-cache.mix(*scored)).tolist())
@@ -72,7 +73,7 @@ def measure(
 
 
 def _read(
-    model: Any,
+    network: CausalNetwork,
     texts: Sequence[Sequence[int]],
     *,
     context: int,
@@ -81,17 +82,24 @@ def _read(
     on_progress: OnProgress,
 ) -> Iterator[ScoredStretch]:
     """Stretch by stretch. What a learner takes from one is not used before the next."""
-    network: Any = model if learner is None else learner.model
-    device = next(network.parameters()).device
     places = [(text, window) for text in texts for window in windows(len(text), context=context, stride=stride)]
     for done, (text, window) in enumerate(places, start=1):
-        row = torch.tensor(text[window.begin : window.end], device=device)
+        row = torch.tensor(text[window.begin : window.end], device=network.device)
         following = row[window.done - window.end :]
-        with torch.inference_mode(learner is None), torch.set_grad_enabled(learner is not None):
-            states = network.decoder(row[None, :-1])[0, -len(following) :]
-            features, table, bias = network.head.projection(states)
-            log_probs = -F.cross_entropy(F.linear(features, table, bias), following, reduction="none")
+        if learner is None:
+            with torch.inference_mode():
+                states = network.states(row[None, :-1], cache=network.start_cache())
+                log_probs, features = _score(network.model, states[0], following)
+        else:
+            with torch.inference_mode(False), torch.enable_grad():
+                log_probs, features = _score(learner.model, learner.model.decoder(row[None, :-1])[0], following)
         yield ScoredStretch(log_probs.detach(), features.detach(), following)
         if learner is not None:
             learner.learn(-log_probs.mean())
         on_progress(done, len(places))
+
+
+def _score(model: Any, states: Tensor, following: Tensor) -> tuple[Tensor, Tensor]:
+    """What the last states, one for each following token, say of these: log-probabilities T, and the states T D."""
+    features, table, bias = model.head.projection(states[-len(following) :])
+    return -F.cross_entropy(F.linear(features, table, bias), following, reduction="none"), features
