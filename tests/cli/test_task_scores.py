@@ -79,10 +79,48 @@ def test_the_likelihood_of_a_text(text, tmp_path, capsys):
     assert found["perplexity"] == pytest.approx(math.exp(found["nats"]))
     generator = load(text)
     ids = generator.tokenizer.ids([(tmp_path / "unseen.txt").read_text()], add_special=False)[0]
-    blocks = generator.likelihood(ids).blocks
+    blocks = generator.likelihood([*generator.before_text(), *ids]).blocks
     assert found["nats"] == pytest.approx(sum(map(sum, blocks)) / sum(map(len, blocks)), rel=1e-4)
-    assert found["tokens"] == len(ids) - 1
-    assert "context 16" in found["signature"]
+    assert found["tokens"] == len(ids)
+    assert found["words"] == 5 * 14
+    assert "context 16, stride 8" in found["signature"]
+
+
+def test_with_and_without_a_memory_side_by_side(text, tmp_path, capsys):
+    (tmp_path / "unseen.txt").write_text("Zwölf Boxkämpfer jagen Viktor\n" * 8)
+    asked = ["--model", str(text), "--data", str(tmp_path / "unseen.txt")]
+    plain = scores(capsys, *asked, "--context", "12", "--stride", "4")
+    assert "context 12, stride 4" in plain["signature"]
+    remembered = ["--context", "12", "--stride", "4", "--cache", "100", "--cache-share", "0.3", "--dynamic", "0.001"]
+    found = scores(capsys, *asked, *remembered)
+    assert {name: found[name] for name in plain} == plain
+    for name in ("cache", "dynamic", "dynamic_cache"):
+        assert found[f"{name}_nats"] < plain["nats"]  # the text says the same thing eight times
+        assert found[f"{name}_perplexity_per_word_low"] <= found[f"{name}_perplexity_per_word"]
+    assert found["cache_signature"] == "the last 100 states, theta 20, share 0.3"
+    assert main(["evaluate", *asked, *remembered]) == 0
+    printed = capsys.readouterr().out
+    assert "\nnats per token" in f"\n{printed}"
+    assert "\ncache nats per token" in printed
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--cache", "-1"], "--cache must be at least 0, not -1"),
+        (["--cache-share", "2"], "--cache-share must be at most 0.999, not 2"),
+        (["--stride", "17"], "a stride must be at least 1 and no more than the context of 16, not 17"),
+    ],
+)
+def test_a_memory_that_cannot_be_is_told_in_a_sentence(text, tmp_path, capsys, options, message):
+    (tmp_path / "unseen.txt").write_text("the dog\n")
+    assert main(["evaluate", "--model", str(text), "--data", str(tmp_path / "unseen.txt"), *options]) in (1, 2)
+    assert message in capsys.readouterr().err
+
+
+def test_a_memory_is_for_language_models(pictures, capsys):
+    assert main(["evaluate", "--model", str(pictures), "--data", "x", "--cache", "10"]) == 2
+    assert "--cache is for language models" in capsys.readouterr().err
 
 
 def test_what_a_model_has_learned_is_likelier_than_what_it_has_not(text, tmp_path, capsys):

@@ -8,10 +8,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from clearformer.cli.options import add_options
 from clearformer.cli.search_options import add_engine, add_others, add_search, check_engine, search_config
-from clearformer.cli.task_scores import evaluate_task
+from clearformer.cli.task_scores import evaluate_task, given_reading
 from clearformer.cli.usage import UsageError, asked_wrongly
 from clearformer.cli.use import GivenText, add_model, naming_places, open_output
+from clearformer.inference.likelihood_settings import LikelihoodConfig
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_search(parser)
     add_engine(parser)
+    add_options(parser, LikelihoodConfig)
     parser.add_argument("--output", type=Path, metavar="FILE", help="also write the translations to this file")
     parser.add_argument(
         "--report",
@@ -54,6 +57,7 @@ def run(arguments: argparse.Namespace) -> None:
         return
     if arguments.report:
         raise UsageError("--report is for models whose mistakes can be listed, not for translators; leave it out")
+    given_reading(arguments, (), name)
     _evaluate_translations(arguments)
 
 

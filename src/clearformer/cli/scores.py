@@ -9,6 +9,7 @@ NAMES = {
     "bleu": "BLEU",
     "chrf": "chrF2",
     "exact": "exact match",
+    "unknown": "unknown words",
     "f1": "F1",
 }
 _F1 = ("f1", "macro_f1", "micro_f1", "precision", "recall")
@@ -29,7 +30,8 @@ def show_scores(scores: Mapping[str, float | str]) -> Iterator[str]:
 
 
 def _name(name: str, unit: float | str) -> str:
-    return f"nats per {unit}" if name == "nats" else NAMES.get(name, name.replace("_", " "))
+    words = NAMES.get(name, name.replace("_", " "))
+    return f"{words} per {unit}" if words.endswith("nats") else words
 
 
 def _number(name: str, value: float) -> str:

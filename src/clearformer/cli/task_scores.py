@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from clearformer.cli.options import flag, read_options
 from clearformer.cli.scores import show_scores
 from clearformer.cli.usage import UsageError
+from clearformer.inference.likelihood_settings import LikelihoodConfig
 from clearformer.inference.translation_settings import DecodingConfig
 
 if TYPE_CHECKING:
@@ -35,14 +36,20 @@ def evaluate_task(arguments: argparse.Namespace, name: str) -> None:
     if arguments.others and task.together is None:
         raise UsageError(f"--with is for models that can decide together, not for {name}; leave it out")
     refuse_search(arguments, task.verb.options, name)
+    scoring = given_reading(arguments, [one.name for one in fields(task.training.scoring)], name)
     files = find_test_files(arguments.data or [])
     with progress_bar("scoring") as show:
         options = read_options(arguments, task.verb.options)
+        given: dict[str, Any] = {
+            "options": options,
+            "scoring": scoring,
+            "others": arguments.others,
+            "on_progress": show,
+        }
         if arguments.report:
-            found = report(arguments.model, files, options=options, others=arguments.others, on_progress=show)
+            found = report(arguments.model, files, **given)
         else:
-            scores = evaluate(arguments.model, files, options=options, others=arguments.others, on_progress=show)
-            found = ErrorReport(scores=scores)
+            found = ErrorReport(scores=evaluate(arguments.model, files, **given))
     if arguments.json:
         print(json.dumps({**found.scores, **({"report": _rest(found)} if arguments.report else {})}, **_JSON))
         return
@@ -64,6 +71,18 @@ def refuse_search(arguments: argparse.Namespace, options: type[Any], name: str) 
         raise UsageError(
             f"{flag(given[0])} is for translators, and {arguments.model} is a model for {name}; leave it out"
         )
+
+
+def given_reading(arguments: argparse.Namespace, known: Collection[str], name: str) -> dict[str, Any]:
+    """How a text is read for its likelihood, as far as options say it. known: what the task's scores depend on."""
+    read_options(arguments, LikelihoodConfig)  # what is out of bounds is wrong usage
+    names = [one.name for one in fields(LikelihoodConfig)]
+    given = {name: value for name in names if (value := getattr(arguments, name, None)) is not None}
+    if wrong := [option for option in given if option not in known]:
+        raise UsageError(
+            f"{flag(wrong[0])} is for language models, and {arguments.model} is a model for {name}; leave it out"
+        )
+    return given
 
 
 def find_test_files(given: Sequence[str]) -> list[Path]:

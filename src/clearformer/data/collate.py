@@ -88,7 +88,8 @@ class BlockBatch(Batch):
 
     inputs: Tensor  # B T
     targets: Tensor  # B T
-    keep: Tensor  # B T
+    keep: Tensor  # B T: what is to be predicted
+    segments: Tensor | None = None  # B T: the document that each input is of, where a row has several
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,6 +182,16 @@ def collate_blocks(blocks: Sequence[TokenIds], *, pad: int) -> BlockBatch:
     inputs, keep = _pad([block[:-1] for block in blocks], pad=pad)
     targets, _ = _pad([block[1:] for block in blocks], pad=pad)
     return BlockBatch(inputs=inputs, targets=targets, keep=keep)
+
+
+def keep_documents_apart(batch: BlockBatch, *, start: int, ends: bool) -> BlockBatch:
+    """Number the documents of each row, so that no token sees another document, and ask for none's first token.
+
+    start: what every document begins with, and no text contains. ends: whether it also says that the last one is over.
+    """
+    segments = (batch.inputs == start).cumsum(dim=1)
+    keep = batch.keep if ends else batch.keep & (batch.targets != start)
+    return replace(batch, segments=segments, keep=keep)
 
 
 def collate_answers(rows: Sequence[tuple[NDArray[Any], ...]], *, pad: int) -> AnswerBatch:

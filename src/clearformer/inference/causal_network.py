@@ -34,11 +34,15 @@ class CausalNetwork:
     @torch.inference_mode()
     def read(self, tokens: Tensor, *, cache: DecoderCache, keep: Tensor | None = None) -> None:
         """Put tokens (B T) into the cache. keep: B T, True = real."""
+        self.states(tokens, cache=cache, keep=keep)
+
+    @torch.inference_mode()
+    def states(self, tokens: Tensor, *, cache: DecoderCache, keep: Tensor | None = None) -> Tensor:
+        """The same; returns what the head makes scores of: B T D."""
         fast = self._captured()
-        if fast is None:
-            self.model.decoder(tokens, keep=keep, cache=cache)
-        else:
-            fast.states(tokens, keep=keep, cache=cache)
+        read = self.model.decoder if fast is None else fast.states
+        states: Tensor = read(tokens, keep=keep, cache=cache)
+        return states
 
     @torch.inference_mode()
     def logits(self, tokens: Tensor, *, cache: DecoderCache, keep: Tensor | None = None) -> Tensor:

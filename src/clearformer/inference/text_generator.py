@@ -7,8 +7,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-import torch
-
 from clearformer.decoding.constraints.token_masks import TokenMasks
 from clearformer.decoding.constraints.token_trie import TokenTrie
 from clearformer.decoding.greedy import stream_greedy
@@ -25,11 +23,14 @@ from clearformer.inference.causal_network import CausalNetwork
 from clearformer.inference.decoder_stepper import DecoderStepper
 from clearformer.inference.generation_settings import GenerationConfig
 from clearformer.inference.kept_stepper import KeptStepper
+from clearformer.inference.likelihood_settings import LikelihoodConfig
 from clearformer.inference.moving_window import WindowStepper, moves
 from clearformer.inference.predictor import describe
 from clearformer.inference.steppers import SearchInput
+from clearformer.inference.text_likelihood import measure
 from clearformer.inference.written_text import Continuation, WrittenText
 from clearformer.inference.wrong_use import wrong_use
+from clearformer.text.running_text import running_ids
 from clearformer.text.token_bytes import TokenBytes, token_bytes
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.text.unusable import UnusableTextError
@@ -149,7 +150,7 @@ class TextGenerator:
         return SearchInput(
             stepper=self._stepper_for(len(prompt), config.max_new),
             source=[list(prompt)] * config.samples,
-            rules=Rules(eos=self._end(), banned=tuple(surplus), constraint=self._constraint(prompt, config)),
+            rules=Rules(eos=self.end(), banned=tuple(surplus), constraint=self._constraint(prompt, config)),
             max_len=[config.max_new] * config.samples,
             prefixes=None,
         )
@@ -164,7 +165,7 @@ class TextGenerator:
         if self._masks is None or self._masks[0] != key:
             grammar = config.form()
             assert grammar is not None
-            size, end = self.bundle.config.vocab_size, self._end()
+            size, end = self.bundle.config.vocab_size, self.end()
             masks = TokenMasks(grammar, self._trie, end=end, size=size, limit=config.max_new, bare=bare)
             self._masks = key, masks
         return self._masks[1]
@@ -190,12 +191,11 @@ class TextGenerator:
         return WrittenText(
             self.tokenizer.decode,
             prompt,
-            end=self._end(),
+            end=self.end(),
             stops=config.stop_text,
             fits=None if constraint is None else constraint.fits,
         )
 
-    @torch.inference_mode()
     def likelihood(
         self,
         ids: Sequence[int],
@@ -204,29 +204,30 @@ class TextGenerator:
         stride: int | None = None,
         on_progress: OnProgress = unwatched,
     ) -> Likelihood:
-        """How likely a long text is, token by token. Each window sees `context` tokens, and all but the first window
-        count only the last `stride`, so that nearly every token is predicted from a long past.
+        """How likely a long text is, token by token; each is predicted from at most `context` tokens before it."""
+        return self.likelihoods([ids], context=context, stride=stride, on_progress=on_progress)[""]
+
+    def likelihoods(
+        self,
+        texts: Sequence[Sequence[int]],
+        config: LikelihoodConfig | None = None,
+        *,
+        on_progress: OnProgress = unwatched,
+        **changes: Any,
+    ) -> dict[str, Likelihood]:
+        """The same of several texts together under "", and with a memory of what was read under "cache", "dynamic" and
+        "dynamic_cache". changes: single settings, such as cache=2000.
         """
-        if len(ids) < 2:
+        chosen = replace(config or LikelihoodConfig(), **changes)
+        if not texts or min(map(len, texts)) < 2:
             raise ValueError("a text needs two tokens at least, so that one can be predicted from the other")
-        context = context or self.context
+        context = chosen.context or self.context
         if context > self.longest:
             raise ValueError(f"a context of {context} tokens is more than the model's {self.longest}; take less")
-        stride = max(1, context // 2) if stride is None else stride
-        if not 1 <= stride <= context:
+        stride = chosen.stride or max(1, context // 2)
+        if stride > context:
             raise ValueError(f"a stride must be at least 1 and no more than the context of {context}, not {stride}")
-        blocks: list[list[float]] = []
-        done = 1  # tokens that need no prediction any more
-        while done < len(ids):
-            end = min(len(ids), done + (stride if blocks else context))
-            begin = max(0, end - context - 1)
-            row = torch.tensor([ids[begin:end]], device=self.stepper.device)
-            logits = self.network.logits(row[:, :-1], cache=self.network.start_cache())
-            scores = logits.log_softmax(-1).gather(-1, row[:, 1:, None])[0, :, 0]
-            blocks.append((-scores[-(end - done) :]).tolist())
-            done = end
-            on_progress(done, len(ids))
-        return Likelihood(blocks=blocks, context=context, stride=stride)
+        return measure(self.network, texts, chosen, context=context, stride=stride, on_progress=on_progress)
 
     @property
     def context(self) -> int:
@@ -241,20 +242,26 @@ class TextGenerator:
         """Ids with what the model expects before a text, and nothing behind it; an empty prompt is the start token."""
         markers = self.bundle.preprocessing.markers
         if markers is not None and self.bundle.task is not None:  # trained here: it says what it saw around a text
-            plain = self.tokenizer.encode(prompt, add_special=False).ids
-            return [*markers.before_source, *plain] or [markers.start]
+            plain = running_ids(self.tokenizer, prompt)
+            return [*markers.before_source, *plain] or self.before_text()
         ids = list(self.tokenizer.encode(prompt).ids)
         known = self.tokenizer.special_ids
         while ids and prompt and ids[-1] in (known.get("eos"), known.get("sep")) and ids[-1] != known.get("bos"):
             ids.pop()
-        if ids:
-            return ids
-        start = known.get("bos", known.get("eos"))
-        if start is None:
+        if not ids and not (ids := self.before_text()):
             raise ValueError("an empty prompt needs a start token, and this vocabulary has none; write a word")
-        return [start]
+        return ids
 
-    def _end(self) -> int:
+    def before_text(self) -> list[int]:
+        """What a text begins after, so that its first token can be predicted, too; nothing where there is no token."""
+        markers, known = self.bundle.preprocessing.markers, self.tokenizer.special_ids
+        if markers is not None and self.bundle.task is not None:
+            return list(markers.before_source) or [markers.start]
+        start = known.get("bos", known.get("eos"))
+        return [] if start is None else [start]
+
+    def end(self) -> int:
+        """The token that ends a text."""
         known = self.tokenizer.special_ids
         end = known.get("eos", known.get("sep"))
         if end is None:

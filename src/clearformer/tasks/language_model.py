@@ -1,53 +1,33 @@
 """Language model: running text in, a decoder that continues it out, judged by nats per token on unseen text."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from clearformer.data.collate import BlockBatch, collate_blocks
+from clearformer.data.collate import BlockBatch, collate_blocks, keep_documents_apart
 from clearformer.data.file_facts import scan
+from clearformer.data.readers.texts import is_table
 from clearformer.data.shards import Column, ShardWriter, shards_for, token_type_for
 from clearformer.data.token_pairs import TokenIds
-from clearformer.evaluation.likelihood import Likelihood, summarise
-from clearformer.folder.description import ModelFolder
-from clearformer.folder.preprocessing import Markers, Preprocessing
+from clearformer.folder.preprocessing import Preprocessing
 from clearformer.inference.text_generator import TextGenerator
 from clearformer.tasks.automatic import plain_text
-from clearformer.tasks.data_files import DataFiles, file_names, folder_of, several
+from clearformer.tasks.data_files import folder_of, several
 from clearformer.tasks.learned_vocabulary import as_preprocessing, vocabularies
-from clearformer.tasks.task import Judging, Prepared, Scores, Scoring, Seed, Task, Training, Workspace
+from clearformer.tasks.running_data import RunningText, Windows, documents, framed, marked, unmarked, whole_texts
+from clearformer.tasks.task import Prepared, Seed, Task, Training, Workspace
+from clearformer.tasks.text_scores import TextScoring, held_out, score
 from clearformer.tasks.verbs import VERBS
-from clearformer.text.lines import read_lines
-from clearformer.text.tokenizer import Tokenizer
-from clearformer.text.train_tokenizer import TokenizerConfig
 from clearformer.training.loss import Loss
 from clearformer.training.projected_loss import projected_cross_entropy
 
 PARTS = ("train", "dev")
-SAMPLE_TOKENS = 80
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunningText(DataFiles):
-    """Plain text, which is read end to end. Without `dev`, the last part of the training text is held out."""
-
-    train: str | tuple[str, ...] = file_names("one or more text files")  # text files, read one after the other
-    dev: str = file_names()  # a text to choose the best checkpoint by; empty: the end of train
-    test: str = file_names()  # a text for the end
-    hold_out: float = 0.1  # share of the characters, where there is no `dev`
-    vocabulary: TokenizerConfig = field(default_factory=lambda: TokenizerConfig(kind="character", min_frequency=1))
-    context: int = 256  # tokens that the model sees at a time
-
-    def __post_init__(self) -> None:
-        if not 0 < self.hold_out < 1:
-            raise ValueError(f"data.hold_out is a share of the text, above 0 and below 1, not {self.hold_out}")
-        if self.context < 2:
-            raise ValueError(f"data.context must be at least 2 tokens, not {self.context}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,32 +37,24 @@ class NextToken:
     smoothing: float = 0.0  # label smoothing: the share of the probability that is spread over all tokens
 
 
-class Windows:
-    """A stream of tokens as overlapping stretches of two contexts, out of which `collate` cuts one at any offset."""
-
-    def __init__(self, stream: TokenIds, context: int) -> None:
-        self.stream, self.context = stream, context
-
-    def __len__(self) -> int:
-        return max(1, (len(self.stream) - 1) // self.context)
-
-    def __getitem__(self, index: int) -> TokenIds:
-        start = index * self.context
-        return self.stream[start : start + 2 * self.context]
-
-
 def prepare(data: RunningText, workspace: Workspace) -> Prepared[TokenIds]:
     """Read the text, learn a vocabulary, and keep the tokens of both parts as one long row each."""
     folder = folder_of(data, workspace.base)
     files = [folder / name for name in (*several(data.train), *((data.dev,) if data.dev else ()))]
-    train, dev = _texts(files, data)
+    apart = bool(data.separator) or any(map(is_table, files))
+    train, dev = documents(files, data) if apart else whole_texts(files, data)
     start = None if workspace.start is None else workspace.start.preprocessing
     given = () if start is None else start.sides[:1]
-    [tokenizer] = vocabularies(data.vocabulary, {"joint": train.splitlines(keepends=True)}, workspace, given)
+    # A space before each line would be learned, and written: running text begins in the middle of things.
+    vocabulary = replace(data.vocabulary, prefix_space=False)
+    lines = [line for text in train for line in text.splitlines(keepends=True)]
+    [tokenizer] = vocabularies(vocabulary, {"joint": lines}, workspace, given)
+    preprocessing = as_preprocessing([tokenizer], start)
+    preprocessing = marked(preprocessing) if apart else unmarked(preprocessing)
 
     def fill(writer: ShardWriter) -> dict[str, Any]:
-        for done, text in enumerate((train, dev), start=1):
-            ids = np.array(encode(tokenizer, text))
+        for done, texts in enumerate((train, dev), start=1):
+            ids = np.array([number for text in texts for number in framed(text, preprocessing)])
             writer.add(tokens=Column(ids, np.array([len(ids)])))
             workspace.on_progress(done, 2)
         return {"tokens": "all"}
@@ -91,6 +63,7 @@ def prepare(data: RunningText, workspace: Workspace) -> Prepared[TokenIds]:
         "files": [vars(scan(path)) for path in files],
         "tokenizer": tokenizer.fingerprint(),
         "hold_out": None if data.dev else data.hold_out,
+        **({"separator": data.separator} if apart else {}),
     }
     columns = {"tokens": token_type_for(tokenizer.vocab_size)}
     made = workspace.folder / "shards"
@@ -103,30 +76,8 @@ def prepare(data: RunningText, workspace: Workspace) -> Prepared[TokenIds]:
         lengths=[np.full(len(windows), min(data.context, len(streams[0]) - 1))],
         dev=blocks,
         held=dev,
-        preprocessing=_unmarked(as_preprocessing([tokenizer], start)),
+        preprocessing=preprocessing,
     )
-
-
-def _texts(files: Sequence[Path], data: RunningText) -> tuple[str, str]:
-    texts = ["".join(f"{line}\n" for line in read_lines(path)) for path in files]
-    whole = "".join(texts[:-1] if data.dev else texts)
-    cut = len(whole) if data.dev else round(len(whole) * (1 - data.hold_out))
-    train, dev = whole[:cut], texts[-1] if data.dev else whole[cut:]
-    if min(len(train.strip()), len(dev.strip())) < 2:  # a token, and one to predict from it
-        raise ValueError(f"{', '.join(map(str, files))}: there is too little text to learn from and to hold some out")
-    return train, dev
-
-
-def encode(tokenizer: Tokenizer, text: str) -> list[int]:
-    """All ids of a long text, line by line, so that a vocabulary never joins two lines."""
-    rows = tokenizer.ids(text.splitlines(keepends=True), add_special=False)
-    return [number for row in rows for number in row]
-
-
-def _unmarked(preprocessing: Preprocessing) -> Preprocessing:
-    """Running text has no markers: a prompt is given as it is, and a text without one begins with a new line."""
-    first = encode(preprocessing.sides[0], "\n")[0]
-    return preprocessing if preprocessing.markers is not None else replace(preprocessing, markers=Markers(start=first))
 
 
 def sizes(preprocessing: Preprocessing) -> dict[str, Any]:
@@ -135,16 +86,31 @@ def sizes(preprocessing: Preprocessing) -> dict[str, Any]:
 
 
 def collate(data: RunningText, preprocessing: Preprocessing) -> Callable[[Sequence[TokenIds], Seed], BlockBatch]:
-    """In training, a context at a random offset of each window; in validation, the block as it is."""
-    pad = preprocessing.sides[0].pad_id
+    """In training, a context at a random offset of each window, some of it hidden; in validation, the block as it is.
+
+    What is hidden is still asked for: a token is predicted whether or not the next ones will see it.
+    """
+    tokenizer, markers = preprocessing.sides[0], preprocessing.markers
+    pad, hidden = tokenizer.pad_id, tokenizer.special_ids.get("unk") if data.word_dropout else None
+    if data.word_dropout and hidden is None:
+        raise ValueError("data.word_dropout hides tokens behind the unknown one, and this vocabulary has none; take 0")
 
     def collate_rows(rows: Sequence[TokenIds], seed: Seed) -> BlockBatch:
         if not seed:
-            return collate_blocks(rows, pad=pad)
-        draw = np.random.default_rng(seed).random(len(rows))
-        return collate_blocks(
-            [_cut(row, chance, data.context) for row, chance in zip(rows, draw, strict=True)], pad=pad
-        )
+            return apart(collate_blocks(rows, pad=pad))
+        random = np.random.default_rng(seed)
+        draw = random.random(len(rows))
+        cuts = [_cut(row, chance, data.context) for row, chance in zip(rows, draw, strict=True)]
+        batch = apart(collate_blocks(cuts, pad=pad))
+        if hidden is None:
+            return batch
+        chosen = torch.from_numpy(random.random(batch.inputs.shape) < data.word_dropout) & batch.keep
+        return replace(batch, inputs=batch.inputs.masked_fill(chosen, hidden))
+
+    def apart(batch: BlockBatch) -> BlockBatch:
+        if markers is None or not markers.before_source:
+            return batch
+        return keep_documents_apart(batch, start=markers.before_source[0], ends=not markers.after_source)
 
     return collate_rows
 
@@ -157,34 +123,18 @@ def _cut(row: TokenIds, chance: float, context: int) -> NDArray[np.int64]:
 
 def loss(model: nn.Module, batch: BlockBatch, objective: NextToken) -> Loss:
     """Cross-entropy of the next token. Right padding needs no mask: no token looks ahead."""
-    states = model.decoder(batch.inputs)[batch.keep]  # type: ignore[operator]
+    states = model.decoder(batch.inputs, segments=batch.segments)[batch.keep]  # type: ignore[operator]
     features, table, bias = model.head.projection(states)  # type: ignore[union-attr, operator]
     return projected_cross_entropy(features, table, bias, batch.targets[batch.keep], smoothing=objective.smoothing)
 
 
-def score(generator: TextGenerator, held: str, judging: Judging) -> Scores:
-    """A sample of what it writes; thoroughly, the likelihood of the whole text with a stated stride."""
-    if not judging.thorough:
-        opening = held[:40].splitlines(keepends=True)[0]
-        while len(opening) > 1 and len(generator.encode(opening)) >= generator.window:  # a very short context
-            opening = opening[: len(opening) // 2]
-        written = generator.generate(opening, judging.options, max_new=SAMPLE_TOKENS)
-        return {"sample_0": f"{opening}{written}"}
-    ids = encode(generator.tokenizer, held)
-    found: Likelihood = generator.likelihood(ids, on_progress=judging.on_progress)
-    return summarise(found, text=held)
-
-
-def held_out(files: Sequence[Path], folder: ModelFolder) -> str:
-    """The text of some files, one after the other."""
-    return "".join(f"{line}\n" for path in files for line in read_lines(path))
-
-
 def facts(recipe: Any) -> dict[str, Any]:
     """What a folder remembers of its recipe."""
+    apart = {"separator": recipe.data.separator} if recipe.data.separator else {}
     return {
         "data": recipe.data.corpus or ", ".join(Path(name).name for name in several(recipe.data.train)),
         "context": recipe.data.context,
+        **apart,
     }
 
 
@@ -195,7 +145,7 @@ TASK = Task(
     training=Training(
         data=RunningText,
         objective=NextToken,
-        scoring=Scoring,
+        scoring=TextScoring,
         prepare=prepare,
         sizes=sizes,
         collate=collate,

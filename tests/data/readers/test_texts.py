@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from clearformer.data.readers.labelled import LabelledError, find_text
-from clearformer.data.readers.texts import PlainText, is_table, read_texts
+from clearformer.data.readers.texts import PlainText, is_table, read_documents, read_texts
 
 
 def test_lines_of_a_text_file_plain_or_gzipped(tmp_path):
@@ -56,3 +56,17 @@ def test_what_is_not_there_is_refused(tmp_path):
 def test_the_name_says_whether_a_file_is_a_table(tmp_path):
     names = ("a.CSV", "a.jsonl.gz", "wiki.train.tokens.gz", "a.txt")
     assert [is_table(tmp_path / name) for name in names] == [True, True, False, False]
+
+
+def test_documents_are_what_stands_between_separators(tmp_path):
+    path = tmp_path / "several.txt"
+    path.write_text("one\n\ntwo\n <end> \nthree <end>\n<end>\n", encoding="utf-8")
+    assert list(read_documents(path, separator="<end>")) == ["one\n\ntwo", "three <end>", ""]
+    assert list(read_documents(path, separator="\n")) == ["one", "two\n <end> \nthree <end>\n<end>"]
+    assert list(read_documents(path)) == ["one\n\ntwo\n <end> \nthree <end>\n<end>"]
+
+
+def test_each_row_of_a_table_is_a_document_of_as_many_lines_as_it_likes(tmp_path):
+    path = tmp_path / "several.jsonl"
+    path.write_text('{"text": "one\\n\\ntwo"}\n{"text": "three"}\n', encoding="utf-8")
+    assert list(read_documents(path, separator="\n")) == ["one\n\ntwo", "three"]

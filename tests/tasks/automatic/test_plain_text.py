@@ -54,6 +54,23 @@ def test_a_text_is_split_into_its_beginning_and_two_parts_of_its_end(book, tmp_p
     assert parts[2].startswith(example(tmp_path / "run")[:10])
 
 
+def test_no_part_begins_or_ends_inside_a_line(book, tmp_path):
+    choose([book], tmp_path / "run")
+    for name in ("train", "dev", "test"):
+        assert (tmp_path / "run" / "data" / f"{name}.txt").read_text(encoding="utf-8").endswith(".\n")
+    endless = tmp_path / "endless.txt"
+    endless.write_text("snow " * 4000)
+    choose([endless], tmp_path / "other")
+    assert len((tmp_path / "other" / "data" / "train.txt").read_text()) == 18_001
+
+
+def test_pieces_of_a_script_without_spaces_are_short(tmp_path):
+    """As many characters of Chinese are more tokens, so that fewer passes take as many steps or more."""
+    spaced, unspaced = (from_length(10_000_000, 3000, name="made", unspaced=one)[0] for one in (False, True))
+    assert unspaced["training"]["steps"] > spaced["training"]["steps"]
+    assert unspaced["data"] == spaced["data"]
+
+
 def test_too_little_text_is_refused_with_both_numbers(tmp_path):
     path = tmp_path / "note.txt"
     path.write_text("short\n")

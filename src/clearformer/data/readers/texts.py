@@ -32,6 +32,23 @@ def read_texts(path: Path, *, text: str | None = None, label: str | None = None)
     return _read_column(path, find_text(path, text), label)
 
 
+def read_documents(path: Path, *, separator: str = "") -> Iterator[str]:
+    """Texts that have nothing to do with each other: the rows of a table, or what stands between lines that are the
+    separator (a line end as separator: between empty lines). Without one, a text file is one document.
+    """
+    if is_table(path):
+        yield from (row.text for row in read_texts(path))
+        return
+    between, lines = separator.strip(), list[str]()
+    for line in read_lines(path):
+        if separator and line.strip() == between:
+            yield "\n".join(lines)
+            lines = []
+        else:
+            lines.append(line)
+    yield "\n".join(lines)
+
+
 def _read_column(path: Path, text: str, label: str | None) -> Iterator[PlainText]:
     for line, fields in read_rows(path):
         if label is not None and label not in fields:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from clearformer.data.readers.conll import looks_like_conll
+from clearformer.evaluation.exact_match import is_unspaced
 from clearformer.model.cost import count_cost
 from clearformer.tasks.model_section import model_config
 from clearformer.tasks.task import Automatic, Choice, Chosen
@@ -15,6 +16,7 @@ from clearformer.text.lines import TextFileError, read_lines
 
 ENDINGS = {".txt", ".text", ".md", ".gz", ""}
 FEWEST = 10_000  # characters; below this there is nothing to learn from
+A_LOOK = 100_000  # characters that show whether there are spaces between words
 BY_CHARACTER = 3_000_000  # characters up to which single characters are learned better than pieces
 
 
@@ -60,7 +62,8 @@ def choose(files: Sequence[Path], out: Path) -> Chosen:
     folder.mkdir(parents=True, exist_ok=True)
     for name, part in parts.items():
         (folder / f"{name}.txt").write_text(part, encoding="utf-8", newline="\n")
-    recipe, choices = from_length(len(parts["train"]), len(set(text)), name=run_name(files))
+    unspaced = is_unspaced([text[:A_LOOK]])
+    recipe, choices = from_length(len(parts["train"]), len(set(text)), name=run_name(files), unspaced=unspaced)
     held = Choice(
         what="held out",
         value=f"{len(parts['dev']):,} characters for development, {len(parts['test']):,} for the test",
@@ -80,12 +83,20 @@ def example(run: Path) -> str:
 
 
 def _split(text: str) -> dict[str, str]:
-    cuts = [round(len(text) * share) for share in (0.9, 0.95)]
+    cuts = [_line_end(text, round(len(text) * share)) for share in (0.9, 0.95)]
     return {"train": text[: cuts[0]], "dev": text[cuts[0] : cuts[1]], "test": text[cuts[1] :]}
 
 
-def from_length(characters: int, alphabet: int, *, name: str) -> tuple[dict[str, Any], list[Choice]]:
-    """A recipe for so much text, and a reason for each choice."""
+def _line_end(text: str, place: int) -> int:
+    """Behind the line that stands there, so that no part begins inside a word; the place itself in an endless line."""
+    end = text.find("\n", place, place + len(text) // 100)
+    return place if end < 0 else end + 1
+
+
+def from_length(
+    characters: int, alphabet: int, *, name: str, unspaced: bool = False
+) -> tuple[dict[str, Any], list[Choice]]:
+    """A recipe for so much text, and a reason for each choice. unspaced: its script has no spaces between words."""
     size = next(size for size in _SIZES if characters <= size.up_to)
     single = characters <= BY_CHARACTER
     vocabulary: dict[str, Any] = (
@@ -93,7 +104,7 @@ def from_length(characters: int, alphabet: int, *, name: str) -> tuple[dict[str,
         if single
         else {"kind": "bpe", "vocab_size": 8000}
     )
-    tokens = characters if single else characters // 4
+    tokens = characters if single else round(characters / (1.5 if unspaced else 4))  # about; how long pieces are
     batch = 8192 if size.dim <= 192 else 4096
     passes = min(40.0, max(3.0, 12 * math.sqrt(1_000_000 / tokens)))
     steps = max(200, math.ceil(tokens * passes / batch / 100) * 100)
@@ -140,7 +151,9 @@ def _reasons(size: _TextSize, vocabulary: dict[str, Any], parameters: int, steps
         Choice(
             what="vocabulary",
             value="single characters" if single else f"{vocabulary['vocab_size']:,} pieces (BPE)",
-            reason="little text shows characters often enough, and pieces too seldom" if single else "much text",
+            reason="little text shows characters often enough, and pieces too seldom"
+            if single
+            else "so much text shows each piece often enough",
         ),
         Choice(
             what="model",
