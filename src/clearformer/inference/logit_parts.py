@@ -79,12 +79,11 @@ def parts_of(
     model: Any, values: Mapping[str, Tensor], token: int, *, against: int | None = None, position: int = -1
 ) -> LogitParts:
     """The same from recorded values, which have no batch dimension."""
-    own, norm = values[LOGITS][position], model.decoder.norm
+    own = values[LOGITS][position]
     signs = _signs(token, against, len(own))
     direction, bias = _direction(model.head, signs)
     state = values[f"decoder.layers.{len(model.decoder.layers) - 1}.output"][position]
-    linear = _frozen(norm, state.double())
-    shift = norm(state[None, None])[0, 0].double() - linear(state.double())
+    linear, shift = _frozen(model.decoder.norm, state.double())
     front, *layers = (linear(added) @ direction for added in _added(model, values, position))
     by_layer = torch.stack(layers)  # L (H + 2)
     found = LogitParts(
@@ -149,23 +148,24 @@ def _heads(attention: Any, gathered: Tensor) -> Tensor:
     return torch.cat((added[:-1] - bias, bias))
 
 
-def _frozen(norm: nn.Module, state: Tensor) -> Callable[[Tensor], Tensor]:
-    """A norm as it treats one state, with its scale held and its shift left out: a linear map. state: D."""
+def _frozen(norm: nn.Module, state: Tensor) -> tuple[Callable[[Tensor], Tensor], Tensor]:
+    """A norm as it treats one state, with its scale held: a linear map, and what it adds. state: D."""
+    nothing = torch.zeros_like(state)
     if isinstance(norm, nn.Identity):
-        return lambda parts: parts
+        return lambda parts: parts, nothing
     if isinstance(norm, nn.LayerNorm):
-        factor = _gain(norm) / (state.var(unbiased=False) + norm.eps).sqrt()
-        return lambda parts: (parts - parts.mean(dim=-1, keepdim=True)) * factor
+        factor = _doubled(norm.weight, 1.0) / (state.var(unbiased=False) + norm.eps).sqrt()
+        return lambda parts: (parts - parts.mean(dim=-1, keepdim=True)) * factor, nothing + _doubled(norm.bias, 0.0)
     if isinstance(norm, nn.RMSNorm):
         eps = torch.finfo(torch.float32).eps if norm.eps is None else norm.eps
-        factor = _gain(norm) / (state.square().mean() + eps).sqrt()
-        return lambda parts: parts * factor
+        factor = _doubled(norm.weight, 1.0) / (state.square().mean() + eps).sqrt()
+        return lambda parts: parts * factor, nothing
     if isinstance(norm, BatchNorm):
-        assert norm.norm.running_var is not None
-        factor = _gain(norm.norm) / (norm.norm.running_var.double() + norm.norm.eps).sqrt()
-        return lambda parts: parts * factor
+        inner = norm.norm
+        factor = _doubled(inner.weight, 1.0) / (_doubled(inner.running_var, 1.0) + inner.eps) ** 0.5
+        return lambda parts: parts * factor, _doubled(inner.bias, 0.0) - factor * _doubled(inner.running_mean, 0.0)
     raise ValueError(f"the final norm is a {type(norm).__name__}, whose scale cannot be held")
 
 
-def _gain(norm: Any) -> Tensor | float:
-    return 1.0 if norm.weight is None else norm.weight.double()
+def _doubled(values: Tensor | None, otherwise: float) -> Any:
+    return otherwise if values is None else values.double()

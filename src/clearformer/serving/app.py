@@ -7,13 +7,14 @@ scripts from elsewhere; both are switched off.
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
 
+from anyio import from_thread
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from clearformer.serving.admission import BusyError
+from clearformer.serving.admission import BusyError, LeftError
 from clearformer.serving.assets import Assets
 from clearformer.serving.refusal import Refused
 
@@ -27,6 +28,7 @@ def new_app(assets: Assets | None = None) -> FastAPI:
     app.exception_handler(ValueError)(_cannot)
     app.exception_handler(KeyError)(_cannot)
     app.exception_handler(BusyError)(_busy)
+    app.exception_handler(LeftError)(_left)
     if assets is not None:
         _serve_files(app, assets)
     return app
@@ -67,6 +69,15 @@ async def _say_why(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refused)
     told = {"error": str(error), "code": error.code, "values": error.values}
     return JSONResponse(told, int(HTTPStatus.UNPROCESSABLE_ENTITY))
+
+
+def asker_left(request: Request) -> Callable[[], bool]:
+    """For a handler's signature: a question that its thread may ask, whether whoever asked has gone on."""
+    return lambda: from_thread.run(request.is_disconnected)
+
+
+async def _left(request: Request, error: Exception) -> Response:
+    return sentence(HTTPStatus.REQUEST_TIMEOUT, str(error))  # for the log alone
 
 
 async def _busy(request: Request, error: Exception) -> Response:

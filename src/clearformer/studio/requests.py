@@ -91,6 +91,25 @@ class WhyRequest(_Request):
     settings: WhySettings = WhySettings()
 
 
+class NextRequest(_Request):
+    """place: of the token whose successor is asked for; None is the last."""
+
+    text: Text
+    place: Place | None = None
+
+
+class LensRequest(NextRequest):
+    """token: whose probability is followed through the layers; None is the likeliest."""
+
+    token: Id | None = None
+
+
+class PartsRequest(LensRequest):
+    """against: a token whose logit is taken away."""
+
+    against: Id | None = None
+
+
 class ValuesRequest(_Request):
     """names: of recorded values, such as "encoder.layers.0.ffn.hidden"."""
 

@@ -28,7 +28,7 @@ from clearformer.serving.refusal import Refused
 from clearformer.studio.attention_layers import attention_layers
 from clearformer.studio.packing import pack
 from clearformer.studio.shown_model import ShownModel, check_length
-from clearformer.studio.spelling import spell
+from clearformer.studio.spelling import spell, spell_each
 from clearformer.studio.trace_cache import TraceCache
 from clearformer.studio.writing_settings import Task, WritingSettings, settings_from
 
@@ -48,10 +48,11 @@ class Writer:
         """The translator that `clearformer translate` uses."""
         return Translator(self.shown_model.bundle)
 
-    @cached_property
+    @property
     def generator(self) -> TextGenerator:
         """The generator that `clearformer generate` uses."""
-        return TextGenerator(self.shown_model.bundle)
+        assert self.shown_model.generator is not None
+        return self.shown_model.generator
 
     def settings(self, given: Mapping[str, Any] | None = None) -> WritingSettings:
         """What was asked for, over what the model folder's own recipe says."""
@@ -216,7 +217,7 @@ class Writer:
     def likeliest(self, logits: Tensor) -> list[list[dict[str, Any]]]:
         """The most probable tokens of each row. logits: T V."""
         probabilities, ids = top(logits.float().softmax(-1), CHOICES)
-        spelled = spell(self.shown_model.target_tokenizer, ids.flatten().tolist())
+        spelled = spell_each(self.shown_model.target_tokenizer, ids.flatten().tolist())
         width = ids.size(-1)
         return [
             [
@@ -227,9 +228,7 @@ class Writer:
         ]
 
     def _nodes(self, tree: BeamTree, penalty: LengthPenalty) -> list[dict[str, Any]]:
-        tokens = spell(self.shown_model.target_tokenizer, [node.token or 0 for node in tree.nodes])
-        for token in tokens:
-            token.pop("whole", None)  # neighbours in this list are rivals, not the next byte
+        tokens = spell_each(self.shown_model.target_tokenizer, [node.token or 0 for node in tree.nodes])
         return [
             {
                 "id": node.id,
