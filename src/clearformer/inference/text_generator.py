@@ -245,7 +245,7 @@ class TextGenerator:
             return [*markers.before_source, *plain] or [markers.start]
         ids = list(self.tokenizer.encode(prompt).ids)
         known = self.tokenizer.special_ids
-        while ids and prompt and ids[-1] in (known.get("eos"), known.get("sep")) and ids[-1] != known.get("bos"):
+        while ids and ids[-1] in (known.get("eos"), known.get("sep")) and ids[-1] != known.get("bos"):
             ids.pop()
         if ids:
             return ids

@@ -141,7 +141,7 @@ export const ENGLISH = {
   "parts.sum": "The {what} is a sum of {count} parts, with the final norm's scale as it is: they add up to {total}; the model's own number is {logit}; apart by {apart}.",
   "parts.largest": "The largest parts of the {what}",
   "parts.largest.about": "What each adds directly, through the final norm and the output table. What it adds by way of later layers is counted there.",
-  "parts.grid": "Every head and feed-forward: parts of the {what}",
+  "parts.grid": "Every head and feed-forward",
   "parts.grid.about": "One row per layer. Orange speaks for it, blue against it.",
   "parts.head": "layer {layer}, head {head}",
   "parts.ffn": "layer {layer}, feed-forward",

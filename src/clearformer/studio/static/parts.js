@@ -17,7 +17,7 @@ export function partsFigures(sum) {
   const what = t(sum.against === null ? "parts.of" : "parts.of.two", names);
   return [
     h("p", { class: "facts sum", "data-logit": sum.logit.toFixed(6), "data-total": sum.total.toFixed(6) }, t("parts.sum", { what, count: all.length, total: number(sum.total), logit: number(sum.logit), apart: number(Math.abs(sum.total - sum.logit)) })),
-    h("div", { class: "schemes" }, largestFigure(all, what), gridFigure(sum, what)),
+    h("div", { class: "schemes" }, largestFigure(all, what), gridFigure(sum)),
   ];
 }
 
@@ -42,13 +42,13 @@ function largestFigure(all, what) {
   return figure({ name: "logit-parts", title, caption: t("parts.largest.about"), content: h("div", { class: "scroller", tabindex: "0", role: "group", "aria-label": title }, drawing), table: () => ({ columns: [t("parts.part"), t("parts.adds")], rows: all.map((one) => [one.name, one.value]) }) });
 }
 
-function gridFigure(sum, what) {
+function gridFigure(sum) {
   const heads = unpack(sum.heads);
   const [layers, count] = heads.shape;
   const biased = sum.attention_biases.some((value) => value !== 0);
   const columns = [...Array.from({ length: count }, (_, head) => String(head + 1)), t("parts.column.ffn"), ...(biased ? [t("parts.column.bias")] : [])];
   const values = Float64Array.from(sum.feed_forwards.flatMap((added, layer) => [...part(heads, layer).values, added, ...(biased ? [sum.attention_biases[layer]] : [])]));
-  const title = t("parts.grid", { what });
+  const title = t("parts.grid");
   const view = matrix({
     rows: Array.from({ length: layers }, (_, layer) => String(layer + 1)), columns, values, palette: "diverging", label: title, rowAxis: t("lens.layer"), columnAxis: t("parts.column.head"),
     say: (layer, column, value) => t("parts.say", { name: t(`parts.${column < count ? "head" : column === count ? "ffn" : "bias"}`, { layer: layer + 1, head: column + 1 }), value: number(value) }),
