@@ -4,10 +4,11 @@ FastAPI's own error answers repeat the input, which may be large or not even be 
 scripts from elsewhere; both are switched off.
 """
 
-from collections.abc import Awaitable, Callable
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
 from http import HTTPStatus
 
-from anyio import from_thread
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -71,9 +72,20 @@ async def _say_why(request: Request, error: Exception) -> Response:
     return JSONResponse(told, int(HTTPStatus.UNPROCESSABLE_ENTITY))
 
 
-def asker_left(request: Request) -> Callable[[], bool]:
-    """For a handler's signature: a question that its thread may ask, whether whoever asked has gone on."""
-    return lambda: from_thread.run(request.is_disconnected)
+async def asker_left(request: Request) -> AsyncIterator[Callable[[], bool]]:
+    """For a handler's signature: tells its thread, at any time, whether whoever asked has gone."""
+    gone = threading.Event()
+
+    async def watch() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        gone.set()
+
+    watching = asyncio.create_task(watch())  # asking once would not do: what wraps a request answers only who waits
+    try:
+        yield gone.is_set
+    finally:
+        watching.cancel()
 
 
 async def _left(request: Request, error: Exception) -> Response:

@@ -109,7 +109,7 @@ function candidates(found, last, take) {
 function named(candidate, name, place, last, take) {
   if (!last) return h("bdi", {}, name);
   const about = t(candidate.adds === null ? "next.untyped" : "next.take", { token: name, key: (place + 1) % 10 });
-  return h("button", { type: "button", class: "candidate", "data-key": `candidate/${place}`, disabled: candidate.adds === null, title: about, onclick: () => take(candidate) }, h("bdi", {}, name));
+  return h("button", { type: "button", class: "candidate", "data-key": `candidate/${place}`, "aria-disabled": candidate.adds === null ? "true" : null, title: about, onclick: () => take(candidate) }, h("bdi", {}, name));
 }
 
 // Which token is followed through the model, and which it is set against.
