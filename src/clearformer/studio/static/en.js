@@ -216,7 +216,13 @@ export const ENGLISH = {
   "field.top_p": "Top p",
   "field.min_p": "Min p",
   "field.seed": "Seed",
+  "field.samples": "Samples",
+  "field.repetition_penalty": "Repetition penalty",
   "field.max_new": "Most new tokens",
+  "field.stop_text": "Stop texts, one per line",
+  "field.choices": "Choices, one per line",
+  "field.pattern": "Pattern",
+  "field.schema": "JSON schema",
 
   "heads.title": "Heads",
   "heads.lead": "Every head of every layer. Choose one to see it large; click a cell to see how its number is computed.",

@@ -150,6 +150,17 @@ export function numberField(name, value, { min = null, max = null, step = 1, opt
   return h("span", { class: "field" }, h("label", { for: id }, name), field);
 }
 
+// A text, or with `many` one on each line. nothing: what an empty field means.
+export function textField(name, value, { many = false, nothing = null }, onchange) {
+  const id = newId("text");
+  const field = h(many ? "textarea" : "input", { id, class: "setting", ...(many ? { rows: 1 } : { type: "text" }), spellcheck: "false", dir: "auto", onchange: () => {
+    const lines = field.value.split("\n").filter((line) => line !== "");
+    onchange(lines.length === 0 ? nothing : many ? lines : field.value);
+  } });
+  field.value = many ? (value ?? []).join("\n") : value ?? "";
+  return h("span", { class: "field" }, h("label", { for: id }, name), field);
+}
+
 export function selectField(name, options, value, onchange) {
   const id = newId("select");
   const field = h("select", { id, "data-key": name, onchange: () => onchange(field.value) }, options.map(([option, text]) => h("option", { value: option }, text)));
