@@ -1,4 +1,4 @@
-// Numbers as bars beside their names: from the left edge, or to both sides of a line where some are negative.
+// Numbers as bars beside their names, to both sides of a line where some are negative.
 
 import { svg } from "./dom.js";
 import { css, diverging, sequential } from "./palette.js";
@@ -6,8 +6,8 @@ import { css, diverging, sequential } from "./palette.js";
 const ROW = 24;
 const NUMBER = 60;
 
-// rows: [{ name, value }]; say: a number as text.
-export function bars({ rows, label, say }) {
+// rows: [{ name, value }]; say: a number as text; signed: colours tell for and against.
+export function bars({ rows, label, say, signed = false }) {
   const wide = (text) => [...text].reduce((sum, one) => sum + (one.codePointAt(0) > 0x2e7f ? 13 : 7.4), 0);
   const left = Math.min(220, Math.max(60, ...rows.map((row) => wide(row.name)))) + 10;
   const long = innerWidth < 640 ? 90 : 260; // a bar over the whole range
@@ -18,7 +18,7 @@ export function bars({ rows, label, say }) {
   const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "drawing bars", role: "img", "aria-label": label });
   rows.forEach((row, place) => {
     const y = 4 + ROW * place;
-    const fill = css(low < 0 ? diverging(0.8 * Math.sign(row.value)) : sequential(0.66));
+    const fill = css(signed ? diverging(0.8 * Math.sign(row.value)) : sequential(0.66));
     const [from, to] = [Math.min(x(0), x(row.value)), Math.max(x(0), x(row.value))];
     drawing.append(
       svg("text", { x: left - 8, y: y + ROW / 2, "text-anchor": "end", "dominant-baseline": "central", class: "bar-name" }, row.name),

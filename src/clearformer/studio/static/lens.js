@@ -2,7 +2,7 @@
 
 import { h, svg } from "./dom.js";
 import { figure } from "./figure.js";
-import { percent } from "./format.js";
+import { share } from "./format.js";
 import { t } from "./i18n.js";
 import { css, ink, sequential } from "./palette.js";
 import { label, labels, shorten } from "./tokens.js";
@@ -40,7 +40,7 @@ function lensGrid(found, title) {
     labels(layer.likeliest).forEach((name, column) => drawing.append(...cell(name, layer.likeliest[column], LEFT + column * CELL, y, found.token)));
     drawing.append(
       svg("rect", { x: shares, y: y + 5, width: Math.max(0.5, SHARE * layer.probability), height: ROW - 10, fill: css(sequential(0.66)) }),
-      svg("text", { x: shares + SHARE * layer.probability + 6, y: y + ROW / 2, "dominant-baseline": "central", class: "axis", "data-layer": place, "data-rank": layer.rank, "data-probability": layer.probability.toFixed(6) }, `${layer.probability < 0.0005 ? "< 0.1%" : percent(layer.probability)} · ${t("walk.rank", { rank: layer.rank })}`));
+      svg("text", { x: shares + SHARE * layer.probability + 6, y: y + ROW / 2, "dominant-baseline": "central", class: "axis", "data-layer": place, "data-rank": layer.rank, "data-probability": layer.probability.toFixed(6) }, `${share(layer.probability)} · ${t("walk.rank", { rank: layer.rank })}`));
   });
   return drawing;
 }
@@ -48,7 +48,7 @@ function lensGrid(found, title) {
 function cell(name, one, x, y, followed) {
   const colour = sequential(one.probability);
   return [
-    svg("rect", { x, y: y + 1, width: CELL - 2, height: ROW - 2, fill: css(colour), class: one.id === followed.id ? "lens-chosen" : "lens-cell" }, svg("title", {}, `${name} ${percent(one.probability)}`)),
+    svg("rect", { x, y: y + 1, width: CELL - 2, height: ROW - 2, fill: css(colour), class: one.id === followed.id ? "lens-chosen" : "lens-cell" }, svg("title", {}, `${name} ${share(one.probability)}`)),
     svg("text", { x: x + CELL / 2 - 1, y: y + ROW / 2, "text-anchor": "middle", "dominant-baseline": "central", fill: ink(colour), class: "cell-value lens-token" }, shorten(name)),
   ];
 }

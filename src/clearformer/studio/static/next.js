@@ -4,7 +4,7 @@ import { ask } from "./api.js";
 import { bars } from "./bars.js";
 import { h } from "./dom.js";
 import { figure } from "./figure.js";
-import { number, percent } from "./format.js";
+import { number, percent, share } from "./format.js";
 import { t } from "./i18n.js";
 import { lensFigure } from "./lens.js";
 import { css, ink, sequential } from "./palette.js";
@@ -97,12 +97,13 @@ function candidates(found, last, take) {
   const rows = found.likeliest.map((candidate, place) => h("tr", { class: candidate.id === follows ? "chosen" : null },
     h("td", { class: "key" }, last ? h("kbd", {}, (place + 1) % 10) : null),
     h("th", { scope: "row" }, named(candidate, names[place], place, last, take)),
-    h("td", { class: "share", "data-probability": candidate.probability.toFixed(6) }, h("span", { class: "bar", style: { "--share": candidate.probability.toFixed(4) } }), percent(candidate.probability))));
+    h("td", { class: "share", "data-probability": candidate.probability.toFixed(6) }, h("span", { class: "bar", style: { "--share": candidate.probability.toFixed(4) } }), share(candidate.probability))));
   return figure({
-    name: "next-tokens", title: after, caption: `${t(last ? "next.candidates.about" : "next.candidates.past")} ${t("next.entropy", { entropy: number(found.entropy, 2) })}`,
-    content: h("div", { class: "table-holder", tabindex: "0", role: "group", "aria-label": after }, h("table", { class: "costs candidates" }, h("caption", { class: "hidden" }, after), h("tbody", {}, rows))),
+    name: "next-tokens", title: after, caption: t(last ? "next.candidates.about" : "next.candidates.past"),
+    content: h("div", {}, h("div", { class: "table-holder", tabindex: "0", role: "group", "aria-label": after }, h("table", { class: "costs candidates" }, h("caption", { class: "hidden" }, after), h("tbody", {}, rows))),
+      h("p", { class: "facts" }, t("next.entropy", { entropy: number(found.entropy, 2) }))),
     table: () => ({ columns: [t("walk.token"), t("walk.id"), t("next.probability")], rows: found.likeliest.map((candidate, place) => [names[place], candidate.id, candidate.probability]) }),
-    drawing: () => bars({ rows: found.likeliest.map((candidate, place) => ({ name: shorten(names[place], 20), value: candidate.probability })), label: after, say: percent }),
+    drawing: () => bars({ rows: found.likeliest.map((candidate, place) => ({ name: shorten(names[place], 20), value: candidate.probability })), label: after, say: share }),
   });
 }
 

@@ -38,7 +38,7 @@ function largestFigure(all, what) {
   const [shown, others] = [sorted.slice(0, LARGEST), sorted.slice(LARGEST)];
   const rest = others.length ? [{ name: t("parts.others", { count: others.length }), value: others.reduce((total, one) => total + one.value, 0) }] : [];
   const title = t("parts.largest", { what });
-  const drawing = bars({ rows: [...shown, ...rest], label: title, say: (value) => number(value, 2) });
+  const drawing = bars({ rows: [...shown, ...rest], label: title, say: (value) => number(value, 3), signed: true });
   return figure({ name: "logit-parts", title, caption: t("parts.largest.about"), content: h("div", { class: "scroller", tabindex: "0", role: "group", "aria-label": title }, drawing), table: () => ({ columns: [t("parts.part"), t("parts.adds")], rows: all.map((one) => [one.name, one.value]) }) });
 }
 

@@ -138,7 +138,7 @@ export const CHINESE = {
   "parts.alone": "无",
   "parts.of": "“{token}”的 logit",
   "parts.of.two": "“{token}”与“{against}”的 logit 之差",
-  "parts.sum": "{what}是 {count} 个部分之和（最后归一化的缩放保持不变）：各部分相加得 {total}，模型自己的数值是 {logit}，相差 {apart}。",
+  "parts.sum": "{what} 是 {count} 个部分之和（最后归一化的缩放保持不变）：各部分相加得 {total}，模型自己的数值是 {logit}，相差 {apart}。",
   "parts.largest": "{what}：贡献最大的部分",
   "parts.largest.about": "每个部分经过最后的归一化和输出词表直接贡献的数值；它通过后面各层起的作用算在那些层里。",
   "parts.grid": "每个头与每个前馈层的贡献",
