@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from clearformer.serving.admission import BusyError, Turns
+from clearformer.serving.admission import BusyError, LeftError, Turns
 
 
 def test_one_works_while_others_wait():
@@ -31,6 +31,21 @@ def test_one_works_while_others_wait():
 def test_who_comes_to_a_full_queue_is_told_so():
     turns = Turns(waiting=0)
     with turns.mine(), pytest.raises(BusyError, match="try again"), turns.mine():
+        pass
+
+
+def test_who_has_left_does_not_hold_up_the_others():
+    """Whether somebody still waits is asked when the turn has come, not before; the turn is then given back."""
+    turns, asked = Turns(waiting=0), []
+
+    def left():
+        asked.append(turns._turn.locked())
+        return True
+
+    with pytest.raises(LeftError, match="nobody waits"), turns.mine(left):
+        raise AssertionError
+    assert asked == [True]
+    with turns.mine():
         pass
 
 

@@ -15,7 +15,7 @@ from clearformer.studio.app import studio_app
 from clearformer.studio.runs import Runs
 from clearformer.studio.shown_model import ShownModel
 
-PAGES = ("translate", "walk", "heads", "why", "tree", "training", "model", "positions")
+PAGES = ("translate", "next", "walk", "heads", "why", "tree", "training", "model", "positions")
 
 
 def chromium() -> str | None:

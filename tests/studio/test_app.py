@@ -111,6 +111,9 @@ QUESTIONS = {
     "/api/trace": lambda text: {"text": text},
     "/api/heads": lambda text: {"text": text},
     "/api/tree": lambda text: {"text": text},
+    "/api/next": lambda text: {"text": text},
+    "/api/lens": lambda text: {"text": text},
+    "/api/parts": lambda text: {"text": text, "token": 3, "against": 5},
     "/api/values": lambda text: {"input": {"text": text}, "names": ["encoder.output"]},
     "/api/head": lambda text: {"input": {"text": text}, "layer": SITE},
     "/api/cell": lambda text: {"input": {"text": text}, "layer": SITE, "head": 0, "query": 0, "key": 0},
@@ -135,6 +138,16 @@ def test_a_surrogate_half_is_refused_and_not_echoed(client):
         assert answer.status_code == 422, path
 
 
+@pytest.mark.parametrize("name", ["llama", "alibi"])
+def test_what_comes_next_is_asked_over_the_wire(clients, name):
+    """Whether the asker has left is found out from the connection; here nobody leaves."""
+    for path in ("/api/next", "/api/lens", "/api/parts"):
+        answer = clients[name].post(path, json={**TEXT, "place": 2})
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["place"] == 2
+    assert clients["transformer"].post("/api/next", json=TEXT).json()["code"] == "nodecoder"
+
+
 numbers = st.one_of(st.integers(-(2**70), 2**70), st.floats(), st.booleans(), st.none(), st.text(max_size=5))
 values = st.recursive(
     numbers,
@@ -142,7 +155,24 @@ values = st.recursive(
     max_leaves=8,
 )
 fields = st.sampled_from(
-    ["text", "input", "target", "settings", "layer", "head", "query", "key", "names", "prefix", "run", "step", "ids"]
+    [
+        "text",
+        "input",
+        "target",
+        "settings",
+        "layer",
+        "head",
+        "query",
+        "key",
+        "names",
+        "prefix",
+        "run",
+        "step",
+        "ids",
+        "place",
+        "token",
+        "against",
+    ]
 )
 
 

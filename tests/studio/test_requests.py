@@ -51,6 +51,21 @@ def test_a_request_takes_exactly_the_fields_of_the_form():
                     parse(SearchSettings, **{name: told[bound] + beyond})
 
 
+def test_texts_of_settings_have_bounds():
+    parse(SearchSettings, choices=["yes", "no"], stop_text=["."], pattern="a+")
+    for wrong in (
+        {"choices": ["a"] * 101},
+        {"choices": "yes"},
+        {"stop_text": [1]},
+        {"pattern": "a" * 10_001},
+        {"schema": {"type": "string"}},
+    ):
+        with pytest.raises(ValidationError):
+            parse(SearchSettings, **wrong)
+    with pytest.raises(ValidationError, match="not Unicode text"):
+        SearchSettings(stop_text=["\ud800"])
+
+
 def test_places_and_lists_have_bounds():
     cell = {"input": {"text": "a"}, "layer": "s", "head": 0, "query": 0, "key": 0}
     assert parse(CellRequest, **cell).feature == 0

@@ -1,8 +1,12 @@
 """How each family is given a text."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
+from clearformer.inference.text_generator import TextGenerator
+from clearformer.model.config import HeadConfig
 from clearformer.serving.refusal import Refused
 from clearformer.studio.shown_model import MAX_CHARACTERS, MAX_TOKENS, Look, ShownModel, check_length
 
@@ -19,9 +23,28 @@ def test_each_family_gets_the_markers_that_it_knows(handlers):
         assert ids[-1] != special["eos"]  # a text that goes on has no end yet
 
 
+@pytest.mark.parametrize("text", ["the dog", "the dog ", " the\n", "the dog <eos>", "naïve 你好"])
+def test_a_language_model_reads_what_generate_reads_to_the_letter(all_handlers, text):
+    for name in ("llama", "alibi"):
+        shown_model = all_handlers[name].shown_model
+        ids = shown_model.read(text)
+        assert list(ids) == TextGenerator(shown_model.bundle).encode(text)
+        assert shown_model.source_tokenizer.decode(ids) == text
+
+
+def test_no_text_can_be_continued_but_not_read(all_handlers):
+    shown_model = all_handlers["llama"].shown_model
+    assert shown_model.read("", blank=True) == (shown_model.source_tokenizer.bos_id,)
+    assert len(shown_model.read("  ", blank=True)) > 1
+    for name in ("llama", "transformer", "bert"):
+        with pytest.raises(Refused, match="nothing to read"):
+            all_handlers[name].shown_model.read("  ", blank=name != "llama")
+
+
 def test_a_start_symbol_that_the_tokenizer_does_not_put_there_is_put_there(bundles):
-    """Llama's vocabularies often leave it to the program; GPT-2 has one piece for both ends and no start."""
+    """A decoder that writes nothing: Llama's vocabularies often leave the start to the program, GPT-2 has none."""
     bundle = bundles["llama"]
+    bundle = replace(bundle, config=replace(bundle.config, head=HeadConfig(kind="states")))
     special = bundle.tokenizer.special_ids
 
     class Bare:

@@ -10,6 +10,8 @@ import torch
 from clearformer.decoding.hypothesis import Hypothesis
 from clearformer.folder.bundle import Bundle
 from clearformer.folder.preprocessing import Preprocessing
+from clearformer.inference.generation_settings import GenerationConfig
+from clearformer.inference.text_generator import TextGenerator
 from clearformer.inference.translation_settings import DecodingConfig
 from clearformer.inference.translator import Translator
 from clearformer.model.build import build
@@ -132,6 +134,50 @@ def test_greedy_is_a_beam_of_one_and_sampling_repeats_with_its_seed(all_handlers
         for seed in (1, 1, 2)
     ]
     assert drawn[0] == drawn[1] != drawn[2]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"method": "greedy"},
+        {"method": "greedy", "repetition_penalty": 3.0},
+        {"method": "sampling", "seed": 5, "samples": 3},
+        {"method": "sampling", "seed": 5, "samples": 3, "stop_text": ["e", "o"]},
+        {"method": "sampling", "top_k": 20, "choices": ["yes", "no", "perhaps"]},
+        {"method": "greedy", "pattern": "[0-9]{3}-(a|b)"},
+        {"method": "greedy", "schema": '{"enum": ["red", "blue"]}'},
+    ],
+)
+def test_a_continuation_is_what_generate_writes(all_handlers, given):
+    """Stop texts, samples and forms too, and the tokens shown are those of the text."""
+    handlers = all_handlers["llama"]
+    shown = handlers.translate(TranslateRequest(text="two dogs", settings={**given, "max_new": 12}))["results"]
+    asked = {name: value for name, value in given.items() if name != "method"}
+    hot = 0.0 if given["method"] == "greedy" else 1.0
+    config = GenerationConfig(**asked, temperature=hot, max_new=12)
+    expected = TextGenerator(handlers.shown_model.bundle).continuations("two dogs", config)
+    assert [one["text"] for one in shown] == [one.text for one in expected]
+    for one, continuation in zip(shown, expected, strict=True):
+        assert tuple(one["ids"]) == continuation.tokens[: len(one["ids"])]
+        assert one["log_prob"] == pytest.approx(sum(continuation.log_probs), abs=1e-4)
+
+
+def test_a_beam_keeps_to_a_form_too(all_handlers):
+    shown = all_handlers["llama"].writer.write("two dogs", settings(choices=["yes", "no"], max_new=8))["results"]
+    assert {one["text"].strip() for one in shown} == {"yes", "no"}
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"pattern": "("}, "pattern"),
+        ({"pattern": "a", "choices": ["b"]}, "two forms for one text"),
+        ({"stop_text": ["."], "choices": ["b"]}, "would cut off"),
+    ],
+)
+def test_a_form_that_cannot_be_kept_is_refused_in_a_sentence(all_handlers, given, reason):
+    with pytest.raises(ValueError, match=reason):
+        all_handlers["llama"].translate(TranslateRequest(text="two dogs", settings={"method": "greedy", **given}))
 
 
 def test_each_family_has_its_task(all_handlers):

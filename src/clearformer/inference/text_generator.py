@@ -111,17 +111,19 @@ class TextGenerator:
 
     def continuations(self, prompt: str, config: GenerationConfig | None = None, **changes: Any) -> list[Continuation]:
         """As many texts as `samples` says, in one batch: each as it would be drawn alone with its seed."""
-        chosen = replace(config or GenerationConfig(), **changes)
-        given = self.encode(prompt)
-        texts = [self._written(given, chosen) for _ in range(chosen.samples)]
-        for choice in self.choices(given, chosen):
+        return self.continue_ids(self.encode(prompt), replace(config or GenerationConfig(), **changes))
+
+    def continue_ids(self, prompt: Sequence[int], config: GenerationConfig) -> list[Continuation]:
+        """The same for a prompt that has been encoded."""
+        texts = [self._written(prompt, config) for _ in range(config.samples)]
+        for choice in self.choices(prompt, config):
             if not texts[choice.row].ended:
                 texts[choice.row].add(choice)
             if all(text.ended for text in texts):
                 break
         for text in texts:
             text.close()
-        return [text.result(chosen.seed + row) for row, text in enumerate(texts)]
+        return [text.result(config.seed + row) for row, text in enumerate(texts)]
 
     def choices(
         self, prompt: Sequence[int], config: GenerationConfig | None = None, **changes: Any
@@ -246,7 +248,7 @@ class TextGenerator:
             return [*markers.before_source, *plain] or self.before_text()
         ids = list(self.tokenizer.encode(prompt).ids)
         known = self.tokenizer.special_ids
-        while ids and prompt and ids[-1] in (known.get("eos"), known.get("sep")) and ids[-1] != known.get("bos"):
+        while ids and ids[-1] in (known.get("eos"), known.get("sep")) and ids[-1] != known.get("bos"):
             ids.pop()
         if not ids and not (ids := self.before_text()):
             raise ValueError("an empty prompt needs a start token, and this vocabulary has none; write a word")

@@ -5,12 +5,16 @@ that nobody waits for any more.
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
 class BusyError(Exception):
     """The queue is full."""
+
+
+class LeftError(Exception):
+    """Whoever asked has left while the question waited."""
 
 
 class Turns:
@@ -21,11 +25,14 @@ class Turns:
         self._places = threading.Semaphore(waiting + 1)  # the one that works has a place too
 
     @contextmanager
-    def mine(self) -> Iterator[None]:
+    def mine(self, left: Callable[[], bool] = lambda: False) -> Iterator[None]:
+        """left: says whether nobody waits for the answer any more; asked when the turn has come."""
         if not self._places.acquire(blocking=False):
             raise BusyError("the model is busy and the queue is full; try again in a moment")
         try:
             with self._turn:
+                if left():
+                    raise LeftError("nobody waits for this answer any more")
                 yield
         finally:
             self._places.release()

@@ -4,7 +4,9 @@ FastAPI's own error answers repeat the input, which may be large or not even be 
 scripts from elsewhere; both are switched off.
 """
 
-from collections.abc import Awaitable, Callable
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
 from http import HTTPStatus
 
 from fastapi import FastAPI, Request
@@ -13,7 +15,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from clearformer.serving.admission import BusyError
+from clearformer.serving.admission import BusyError, LeftError
 from clearformer.serving.assets import Assets
 from clearformer.serving.refusal import Refused
 
@@ -27,6 +29,7 @@ def new_app(assets: Assets | None = None) -> FastAPI:
     app.exception_handler(ValueError)(_cannot)
     app.exception_handler(KeyError)(_cannot)
     app.exception_handler(BusyError)(_busy)
+    app.exception_handler(LeftError)(_left)
     if assets is not None:
         _serve_files(app, assets)
     return app
@@ -67,6 +70,26 @@ async def _say_why(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refused)
     told = {"error": str(error), "code": error.code, "values": error.values}
     return JSONResponse(told, int(HTTPStatus.UNPROCESSABLE_ENTITY))
+
+
+async def asker_left(request: Request) -> AsyncIterator[Callable[[], bool]]:
+    """For a handler's signature: tells its thread, at any time, whether whoever asked has gone."""
+    gone = threading.Event()
+
+    async def watch() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        gone.set()
+
+    watching = asyncio.create_task(watch())  # asking once would not do: what wraps a request answers only who waits
+    try:
+        yield gone.is_set
+    finally:
+        watching.cancel()
+
+
+async def _left(request: Request, error: Exception) -> Response:
+    return sentence(HTTPStatus.REQUEST_TIMEOUT, str(error))  # for the log alone
 
 
 async def _busy(request: Request, error: Exception) -> Response:

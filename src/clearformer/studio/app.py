@@ -9,12 +9,12 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Query
+from fastapi import Depends, FastAPI, Query
 from torch import Tensor
 from torch.nn.functional import adaptive_max_pool2d
 
 from clearformer.serving.admission import Turns
-from clearformer.serving.app import new_app
+from clearformer.serving.app import asker_left, new_app
 from clearformer.serving.assets import Assets
 from clearformer.serving.refusal import Refused
 from clearformer.studio import requests as asked
@@ -23,6 +23,7 @@ from clearformer.studio.attention_layers import AttentionLayer, attention_layers
 from clearformer.studio.cell import cell
 from clearformer.studio.explained_words import WordExplainer, why_fields
 from clearformer.studio.head_patterns import pattern
+from clearformer.studio.next_tokens import Left, NextTokens, waits
 from clearformer.studio.packing import pack, pack_shades
 from clearformer.studio.runs import Runs
 from clearformer.studio.schemes import Sizes, schemes
@@ -35,6 +36,8 @@ from clearformer.text.language import guess_other
 STATIC = Path(str(resources.files("clearformer.studio") / "static"))
 THUMBNAIL = 40  # cells along a side of a small picture, at most
 MAX_NUMBERS = 4_000_000  # in one answer
+
+LeftAlready = Annotated[Left, Depends(asker_left)]  # who types on does not wait for the answer to an older text
 
 
 def studio_app(shown_model: ShownModel, runs: Runs) -> FastAPI:
@@ -52,6 +55,9 @@ def studio_app(shown_model: ShownModel, runs: Runs) -> FastAPI:
     app.post("/api/head")(handlers.head)
     app.post("/api/cell")(handlers.cell)
     app.post("/api/tree")(handlers.tree)
+    app.post("/api/next")(handlers.next)
+    app.post("/api/lens")(handlers.lens)
+    app.post("/api/parts")(handlers.parts)
     app.get("/api/why")(handlers.why_form)
     app.post("/api/why")(handlers.why)
     app.get("/api/positions")(handlers.positions)
@@ -69,6 +75,7 @@ class Handlers:
         self._turns = Turns()
         self.traces = TraceCache(shown_model, self._turns)
         self.writer = Writer(shown_model, self.traces, self._turns)
+        self.next_tokens = NextTokens(shown_model, self.traces)
         self.explainer = WordExplainer(shown_model, self._turns)
         self.layers = {layer.name: layer for layer in attention_layers(shown_model.model)}
         self._checkpoint: tuple[tuple[int, int], Handlers] | None = None
@@ -150,6 +157,18 @@ class Handlers:
     def tree(self, request: asked.TreeRequest) -> dict[str, Any]:
         """The whole beam search."""
         return self.writer.tree(request.text, self.writer.settings(request.settings.chosen()), request.prefix)
+
+    def next(self, request: asked.NextRequest, left: LeftAlready = waits) -> dict[str, Any]:
+        """What a language model expects next, and how much each token of the text surprised it."""
+        return self.next_tokens.likeliest(request, left)
+
+    def lens(self, request: asked.LensRequest, left: LeftAlready = waits) -> dict[str, Any]:
+        """What each layer would say."""
+        return self.next_tokens.lens(request, left)
+
+    def parts(self, request: asked.PartsRequest, left: LeftAlready = waits) -> dict[str, Any]:
+        """What each part of the model adds to a logit."""
+        return self.next_tokens.parts(request, left)
 
     def why_form(self) -> dict[str, Any]:
         """The settings of an explanation."""

@@ -1,5 +1,6 @@
 """What a page may ask: every field has a type and bounds, checked before anything runs."""
 
+import warnings
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
@@ -18,6 +19,8 @@ def _unicode(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_unicode)]
+ShortText = Annotated[Text, Field(max_length=10_000)]  # a setting, such as a JSON schema
+MOST_TEXTS = 100  # of a setting that is a list
 Id = Annotated[int, Field(ge=0, lt=2**31)]
 Place = Annotated[int, Field(ge=0, lt=2**20)]
 
@@ -51,9 +54,11 @@ class _Settings(_Request):
 
 def _schema(told: FormField) -> Any:
     """The type of a form field in a request, with its bounds."""
-    kinds: dict[str, Any] = {"integer": int, "number": float, "text": str, "boolean": bool}
-    kind = Literal[*told["choices"]] if told["choices"] else kinds[told["kind"]]
-    bounded: Any = Annotated[kind, Field(ge=told["least"], le=told["most"])]
+    kinds: dict[str, Any] = {"integer": int, "number": float, "boolean": bool}
+    kind = Literal[*told["choices"]] if told["choices"] else kinds.get(told["kind"], ShortText)
+    bounded: Any = Annotated[kind, Field(ge=told["least"], le=told["most"])] if kind is not ShortText else kind
+    if told["many"]:
+        bounded = Annotated[list[bounded], Field(max_length=MOST_TEXTS)]
     return bounded | None if told["optional"] else bounded
 
 
@@ -62,7 +67,9 @@ if TYPE_CHECKING:
     WhySettings = _Settings
 else:  # made of the same declaration that the form on the pages is built from
     _FIELDS = {told["name"]: (_schema(told), told["default"]) for told in fields_of(WritingSettings())}
-    SearchSettings = create_model("SearchSettings", __base__=_Settings, **_FIELDS)
+    with warnings.catch_warnings():  # "schema" is also an old method of pydantic's, which nobody calls here
+        warnings.filterwarnings("ignore", 'Field name "schema"', UserWarning)
+        SearchSettings = create_model("SearchSettings", __base__=_Settings, **_FIELDS)
     _WHY = {told["name"]: (_schema(told), told["default"]) for told in why_fields()}
     WhySettings = create_model("WhySettings", __base__=_Settings, **_WHY)
 
@@ -89,6 +96,25 @@ class WhyRequest(_Request):
     text: Text
     question: Text = ""
     settings: WhySettings = WhySettings()
+
+
+class NextRequest(_Request):
+    """place: of the token whose successor is asked for; None is the last."""
+
+    text: Text
+    place: Place | None = None
+
+
+class LensRequest(NextRequest):
+    """token: whose probability is followed through the layers; None is the likeliest."""
+
+    token: Id | None = None
+
+
+class PartsRequest(LensRequest):
+    """against: a token whose logit is taken away."""
+
+    against: Id | None = None
 
 
 class ValuesRequest(_Request):

@@ -6,6 +6,7 @@ it saw when it was written. An encoder or a decoder alone is run over one sequen
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from torch import Tensor, nn
 from clearformer.folder import bundle as bundles
 from clearformer.folder.bundle import Bundle
 from clearformer.folder.preprocessing import Markers, usual_markers
+from clearformer.inference.text_generator import TextGenerator
 from clearformer.model.config import ModelConfig
 from clearformer.serving.refusal import Refused
 from clearformer.studio.spelling import Token, spell
@@ -71,17 +73,35 @@ class ShownModel:
     def target_tokenizer(self) -> Tokenizer | None:
         return self.bundle.target_tokenizer or self.bundle.tokenizer
 
-    def read(self, text: str) -> tuple[int, ...]:
-        """The ids that the model gets for a text, with the markers that it was trained with."""
+    @cached_property
+    def generator(self) -> TextGenerator | None:
+        """What `clearformer generate` would run; None where the model continues no text."""
+        writes = self.config.shape == "decoder" and self.config.head.kind == "language-model"
+        return TextGenerator(self.bundle) if writes and self.source_tokenizer is not None else None
+
+    def read(self, text: str, *, blank: bool = False) -> tuple[int, ...]:
+        """The ids that the model gets for a text, with the markers that it was trained with.
+
+        blank: no text, or spaces alone, are read too, where the model can begin one.
+        """
         self.check_text(text)
         if self.source_tokenizer is None:
             return self._numbers(text)
+        if not text.strip() and not (blank and self._begins()):
+            raise Refused("empty", "there is nothing to read; write a sentence")
         ids = self._encode(self.source_tokenizer, text)
         if not ids:
             raise Refused("empty", "there is nothing to read; write a sentence")
         return self._within_limit(ids)
 
+    def _begins(self) -> bool:
+        """Whether there is a token that a text can begin with."""
+        known = {} if self.source_tokenizer is None else self.source_tokenizer.special_ids
+        return self.generator is not None and bool({"bos", "eos"} & known.keys())
+
     def _encode(self, tokenizer: Tokenizer, text: str) -> list[int]:
+        if self.generator is not None:
+            return self.generator.encode(text)  # to the letter: a space at the end is a part of what is continued
         if self.has_target:
             [ids] = tokenizer.ids([text.strip()], add_special=False)
             return [*self.markers.before_source, *ids, *self.markers.after_source] if ids else []

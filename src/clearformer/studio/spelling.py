@@ -34,6 +34,11 @@ def spell(tokenizer: Tokenizer | None, ids: Sequence[int]) -> list[Token]:
     return tokens
 
 
+def spell_each(tokenizer: Tokenizer | None, ids: Sequence[int]) -> list[Token]:
+    """Tokens that are rivals for one place: the bytes of neighbours make no character together."""
+    return [token for number in ids for token in spell(tokenizer, [number])]
+
+
 def _one(tokenizer: Tokenizer, number: int) -> Token:
     try:
         piece = tokenizer.piece(number)

@@ -6,7 +6,7 @@ ordinary computer runs, little time; recording everything of a long input would 
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from torch import Tensor
 
@@ -28,14 +28,14 @@ class TraceCache:
         self._kept: OrderedDict[Key, Values] = OrderedDict()
         self._lock = threading.Lock()
 
-    def values(self, look: Look, patterns: Sequence[str]) -> Values:
-        """Everything whose name fits one of the patterns (shell style)."""
+    def values(self, look: Look, patterns: Sequence[str], *, left: Callable[[], bool] = lambda: False) -> Values:
+        """Everything whose name fits one of the patterns (shell style). left: nobody waits for it any more."""
         key = (look, tuple(patterns))
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        with self._turns.mine(), trace(self.shown_model.model, only=patterns) as recorded:
+        with self._turns.mine(left), trace(self.shown_model.model, only=patterns) as recorded:
             self.shown_model.run(look)
         found = {name: recorded[name][0] for name in recorded}
         with self._lock:

@@ -6,19 +6,19 @@ Everything that a search is given comes from `Translator` and `TextGenerator`, s
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from torch import Tensor
 
 from clearformer.decoding.beam import beam_search
-from clearformer.decoding.greedy import greedy
 from clearformer.decoding.hypothesis import Hypothesis
 from clearformer.decoding.penalty import LengthPenalty
 from clearformer.decoding.ranking import top
 from clearformer.decoding.sampling import sample
 from clearformer.decoding.tree import BeamTree, Fate, Node, TreeRecorder
+from clearformer.inference.generation_settings import GenerationConfig
 from clearformer.inference.steppers import SearchInput
 from clearformer.inference.text_generator import TextGenerator, transforms_of
 from clearformer.inference.translation_settings import usual_search
@@ -28,12 +28,19 @@ from clearformer.serving.refusal import Refused
 from clearformer.studio.attention_layers import attention_layers
 from clearformer.studio.packing import pack
 from clearformer.studio.shown_model import ShownModel, check_length
-from clearformer.studio.spelling import spell
+from clearformer.studio.spelling import spell, spell_each
 from clearformer.studio.trace_cache import TraceCache
 from clearformer.studio.writing_settings import Task, WritingSettings, settings_from
 
 MAX_SEARCHED = 256  # tokens of a source: a search takes time with every token that it writes
 CHOICES = 5  # likeliest tokens shown for each step
+
+
+@dataclass(frozen=True, kw_only=True)
+class Continued(Hypothesis):
+    """A continuation with its text, which a stop text may have ended inside the last token."""
+
+    text: str
 
 
 class Writer:
@@ -48,10 +55,11 @@ class Writer:
         """The translator that `clearformer translate` uses."""
         return Translator(self.shown_model.bundle)
 
-    @cached_property
+    @property
     def generator(self) -> TextGenerator:
         """The generator that `clearformer generate` uses."""
-        return TextGenerator(self.shown_model.bundle)
+        assert self.shown_model.generator is not None
+        return self.shown_model.generator
 
     def settings(self, given: Mapping[str, Any] | None = None) -> WritingSettings:
         """What was asked for, over what the model folder's own recipe says."""
@@ -129,6 +137,8 @@ class Writer:
 
     def _write_with(self, source: tuple[int, ...], settings: WritingSettings) -> list[Hypothesis]:
         given = self._prepare(source, settings)
+        if self.task == "generate" and settings.method != "beam":
+            return self._continue(source, settings)
         if settings.method == "sampling":
             transforms = transforms_of(settings.generation)
             return sample(seeds=[settings.generation.seed], transforms=transforms, **given.arguments())
@@ -136,9 +146,29 @@ class Writer:
         decoding = replace(settings.decoding, beam=width, nbest=width)
         if self.task == "translate":
             return self.translator.search([source], decoding)[0]
-        if width == 1:
-            return greedy(**given.arguments())
         return beam_search(config=beam_config(decoding), **given.arguments())[0]
+
+    def _continue(self, source: tuple[int, ...], settings: WritingSettings) -> list[Hypothesis]:
+        """What `clearformer generate` writes with these settings, one text a sample."""
+        found = self.generator.continue_ids(source, self._generation(source, settings))
+        return [
+            Continued(
+                tokens=one.tokens[:-1] if one.ended == "end" else one.tokens,
+                log_prob=math.fsum(one.log_probs),
+                score=math.fsum(one.log_probs),
+                token_log_probs=one.log_probs,
+                text=one.text,
+            )
+            for one in found
+        ]
+
+    def _generation(self, source: tuple[int, ...], settings: WritingSettings) -> GenerationConfig:
+        # each choice is traced with all of the text before it, so a text ends where the window would begin to move
+        room = self.generator.window - len(source)
+        config = replace(settings.generation, max_new=min(settings.generation.max_new, room))
+        if settings.method == "sampling":
+            return config
+        return replace(config, temperature=0.0, top_k=None, top_p=None, min_p=None, samples=1)
 
     def _search_tree(
         self, source: tuple[int, ...], settings: WritingSettings, prefix: Sequence[int], recorder: TreeRecorder
@@ -165,11 +195,7 @@ class Writer:
         if len(source) >= self.generator.window:
             told = "the text fills all {limit} positions that this model learned; shorten it"
             raise Refused("positions", told, limit=self.generator.window)
-        # each choice is traced with all of the text before it, so a text ends where the window would begin to move
-        room = self.generator.window - len(source)
-        return self.generator.prepare(
-            source, replace(settings.generation, max_new=min(settings.generation.max_new, room))
-        )
+        return self.generator.prepare(source, self._generation(source, settings))
 
     # --- presenting --------------------------------------------------------------------------------------------------
 
@@ -180,7 +206,7 @@ class Writer:
         for token, log_prob in zip(tokens, found.token_log_probs, strict=False):
             token["log_prob"] = log_prob
         shown: dict[str, Any] = {
-            "text": tokenizer.decode(found.tokens),
+            "text": found.text if isinstance(found, Continued) else tokenizer.decode(found.tokens),
             "ids": list(found.tokens),
             "score": found.score,
             "log_prob": found.log_prob,
@@ -216,7 +242,7 @@ class Writer:
     def likeliest(self, logits: Tensor) -> list[list[dict[str, Any]]]:
         """The most probable tokens of each row. logits: T V."""
         probabilities, ids = top(logits.float().softmax(-1), CHOICES)
-        spelled = spell(self.shown_model.target_tokenizer, ids.flatten().tolist())
+        spelled = spell_each(self.shown_model.target_tokenizer, ids.flatten().tolist())
         width = ids.size(-1)
         return [
             [
@@ -227,9 +253,7 @@ class Writer:
         ]
 
     def _nodes(self, tree: BeamTree, penalty: LengthPenalty) -> list[dict[str, Any]]:
-        tokens = spell(self.shown_model.target_tokenizer, [node.token or 0 for node in tree.nodes])
-        for token in tokens:
-            token.pop("whole", None)  # neighbours in this list are rivals, not the next byte
+        tokens = spell_each(self.shown_model.target_tokenizer, [node.token or 0 for node in tree.nodes])
         return [
             {
                 "id": node.id,

@@ -51,7 +51,13 @@ SHOWN: dict[str, Shown] = {
     "top_p": Shown(methods=("sampling",), least=0.01),
     "min_p": Shown(methods=("sampling",), least=0.001),
     "seed": Shown(methods=("sampling",), least=0, most=2**31 - 1),
+    "samples": Shown(methods=("sampling",), tasks=("generate",), most=8),
+    "repetition_penalty": Shown(methods=("greedy", "sampling"), tasks=("generate",), least=0.1, most=10),
     "max_new": Shown(tasks=("generate",), most=200),
+    "stop_text": Shown(methods=("greedy", "sampling"), tasks=("generate",)),
+    "choices": Shown(tasks=("generate",)),
+    "pattern": Shown(tasks=("generate",)),
+    "schema": Shown(tasks=("generate",)),
 }
 
 
@@ -99,5 +105,6 @@ def _names(options: type) -> list[str]:
 def _field(told: FormField, shown: Shown, default: Any) -> WritingField:
     least = told["least"] if shown.least is None else shown.least
     most = told["most"] if shown.most is None else shown.most
-    bounded: FormField = {**told, "least": least, "most": most, "default": default}
+    plain = list(default) if isinstance(default, tuple) else default
+    bounded: FormField = {**told, "least": least, "most": most, "default": plain}
     return {**bounded, "methods": shown.methods, "tasks": shown.tasks}

@@ -2,7 +2,8 @@
 
 import pytest
 
-from studio.browsing import BROWSER, choose, settled
+from clearformer.studio.shown_model import ShownModel
+from studio.browsing import BROWSER, choose, serving, settled
 
 pytestmark = BROWSER
 
@@ -92,3 +93,26 @@ def test_another_language_than_the_model_s_gets_a_remark(page, address):
     page.locator(".remark", has_text="德语").wait_for()
     page.locator("textarea").fill("two dogs play in the snow")
     page.locator(".remark:empty").wait_for(state="attached")
+
+
+def test_a_text_is_continued_in_a_form(page, bundles):
+    """Choices stand one on a line; what is not asked for is not sent, and an empty field takes it back."""
+    with serving(ShownModel(bundles["llama"], "llama")) as llama:
+        choose(page)
+        sent = []
+        page.on("request", lambda request: sent.append(request) if request.url.endswith("/api/translate") else None)
+        page.goto(f"{llama}/#/translate")
+        settled(page)
+        page.locator("input[type=radio][value=greedy]").check()
+        page.get_by_label("Choices").fill("yes\nno")
+        page.get_by_label("Choices").blur()
+        settled(page)
+        assert page.locator("[data-result]").get_attribute("data-result") in ("yes", "no")
+        assert sent[-1].post_data_json["settings"] == {"method": "greedy", "choices": ["yes", "no"]}
+        page.get_by_label("Choices").fill("")
+        page.get_by_label("Choices").blur()
+        page.get_by_label("Pattern").fill("(")
+        page.get_by_label("Pattern").press("Enter")
+        settled(page)
+        assert sent[-1].post_data_json["settings"] == {"method": "greedy", "pattern": "("}
+        assert "pattern" in page.locator(".message").inner_text()

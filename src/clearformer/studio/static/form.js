@@ -3,7 +3,7 @@
 import { ask } from "./api.js";
 import { h, replace } from "./dom.js";
 import { language, t } from "./i18n.js";
-import { numberField, segmented, selectField } from "./sentence.js";
+import { numberField, segmented, selectField, textField } from "./sentence.js";
 import { chosen } from "./store.js";
 import { CHINESE_HELP } from "./zh.js";
 
@@ -23,7 +23,7 @@ export function settingsForm(model, onchange, { method = null } = {}) {
   const row = h("div", { class: "controls" });
   const help = h("details", { class: "help" });
   const choose = (field) => (value) => {
-    if (value === field.default) delete chosen.settings[field.name];
+    if (JSON.stringify(value) === JSON.stringify(field.default)) delete chosen.settings[field.name];
     else chosen.settings[field.name] = value;
     draw();
     onchange();
@@ -48,6 +48,7 @@ function control(field, onchange) {
     const options = field.choices.map((choice) => [choice, t(`field.${field.name}.${choice}`)]);
     return (field.name === "method" ? segmented : selectField)(name, options, setting(field.name), onchange);
   }
+  if (field.kind === "text") return textField(name, setting(field.name), { many: field.many, nothing: field.default }, onchange);
   const step = field.kind === "integer" ? 1 : field.most !== null && field.most <= 1 ? 0.05 : 0.1;
   return numberField(name, setting(field.name), { min: field.least, max: field.most, step, optional: field.optional }, onchange);
 }

@@ -12,6 +12,11 @@ export function percent(value) {
   return `${(100 * value).toFixed(1)}%`;
 }
 
+// A probability; one that would be rounded to nothing says so.
+export function share(value) {
+  return value > 0 && value < 0.0005 ? "< 0.1%" : percent(value);
+}
+
 export function count(value) {
   return Math.round(value).toLocaleString("en-US");
 }

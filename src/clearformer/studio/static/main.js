@@ -7,6 +7,7 @@ import { short } from "./format.js";
 import { headsPage } from "./heads.js";
 import { language, preferredLanguage, setLanguage, t } from "./i18n.js";
 import { modelPage } from "./model.js";
+import { nextPage } from "./next.js";
 import { positionsPage } from "./positions.js";
 import { exampleFor, message } from "./sentence.js";
 import { chosen, keep, restore } from "./store.js";
@@ -16,7 +17,7 @@ import { treePage } from "./tree.js";
 import { walkPage } from "./walk.js";
 import { whyPage } from "./why.js";
 
-const PAGES = { translate: translatePage, walk: walkPage, heads: headsPage, why: whyPage, tree: treePage, training: trainingPage, model: modelPage, positions: positionsPage };
+const PAGES = { translate: translatePage, next: nextPage, walk: walkPage, heads: headsPage, why: whyPage, tree: treePage, training: trainingPage, model: modelPage, positions: positionsPage };
 
 let model = null;
 let leave = null; // what the present page wants done before another one comes

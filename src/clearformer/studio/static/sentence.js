@@ -25,17 +25,19 @@ export function sentenceBox(model, onchange, name = t(model.has_tokenizer ? "sen
   const box = h("textarea", {
     id, rows: 2, spellcheck: "false", dir: "auto", lang: model.source_language,
     oninput: () => {
-      chosen.text = box.value;
-      chosen.alternative = null;
-      chosen.prefix = [];
-      chosen.node = null;
-      chosen.cell = null;
+      setText(box.value);
       later();
     },
   });
   box.value = chosen.text ?? "";
   look();
   return h("div", { class: "sentence" }, h("label", { for: id }, name), box, remark);
+}
+
+// Another text: what was chosen in the old one means nothing in it. Gives the text.
+export function setText(text) {
+  Object.assign(chosen, { text, alternative: null, prefix: [], node: null, cell: null, place: null, token: null, against: null });
+  return text;
 }
 
 // A model writes fluent nonsense for a language that it does not know; then somebody should say so.
@@ -65,19 +67,23 @@ export class Waiting {
   constructor(name) {
     this.element = h("div", { class: "waiting", "data-part": name });
     this.turn = 0;
+    this.waits = new AbortController();
   }
 
-  // work(): a promise of something; show(answer): elements. Only the newest question is answered.
-  async fill(work, show) {
-    this.turn += 1;
-    const turn = this.turn;
+  // work(signal): a promise of something; show(answer): elements. Only the newest question is answered; one that has
+  // handed the signal on is given up as soon as there is a newer one. failed(): done when there is no answer.
+  async fill(work, show, failed = () => {}) {
+    const turn = this.supersede();
     this.element.setAttribute("aria-busy", "true");
     try {
-      const answer = await work();
+      const answer = await work(this.waits.signal);
       if (turn === this.turn) this.put(await show(answer));
     } catch (error) {
-      if (turn === this.turn) replace(this.element, message(error, () => this.fill(work, show)));
-      if (!(error instanceof Refusal)) console.error(error);
+      if (turn === this.turn) {
+        replace(this.element, message(error, () => this.fill(work, show, failed)));
+        failed();
+      }
+      if (!(error instanceof Refusal) && error.name !== "AbortError") console.error(error);
     } finally {
       if (turn === this.turn) this.element.removeAttribute("aria-busy");
     }
@@ -91,8 +97,21 @@ export class Waiting {
   }
 
   clear() {
+    this.show(null);
+  }
+
+  // Something that needs no waiting.
+  show(content) {
+    this.supersede();
+    this.element.removeAttribute("aria-busy");
+    replace(this.element, content);
+  }
+
+  supersede() {
+    this.waits.abort();
+    this.waits = new AbortController();
     this.turn += 1;
-    replace(this.element);
+    return this.turn;
   }
 }
 
@@ -131,9 +150,20 @@ export function numberField(name, value, { min = null, max = null, step = 1, opt
   return h("span", { class: "field" }, h("label", { for: id }, name), field);
 }
 
+// A text, or with `many` one on each line. nothing: what an empty field means.
+export function textField(name, value, { many = false, nothing = null }, onchange) {
+  const id = newId("text");
+  const field = h(many ? "textarea" : "input", { id, class: "setting", ...(many ? { rows: 1 } : { type: "text" }), spellcheck: "false", dir: "auto", onchange: () => {
+    const lines = field.value.split("\n").filter((line) => line !== "");
+    onchange(lines.length === 0 ? nothing : many ? lines : field.value);
+  } });
+  field.value = many ? (value ?? []).join("\n") : value ?? "";
+  return h("span", { class: "field" }, h("label", { for: id }, name), field);
+}
+
 export function selectField(name, options, value, onchange) {
   const id = newId("select");
-  const field = h("select", { id, onchange: () => onchange(field.value) }, options.map(([option, text]) => h("option", { value: option }, text)));
+  const field = h("select", { id, "data-key": name, onchange: () => onchange(field.value) }, options.map(([option, text]) => h("option", { value: option }, text)));
   field.value = value;
   return h("span", { class: "field" }, h("label", { for: id }, name), field);
 }

@@ -16,6 +16,9 @@ export const chosen = {
   step: 0,
   walkHead: 0,
   prefix: [],
+  place: null, // of a token in the text whose successor is looked at; null is the last
+  token: null, // the one that is followed through the layers; null is the likeliest
+  against: null,
   question: null,
   why: {}, // what differs from the defaults of its form
   node: null,

@@ -18,8 +18,18 @@ export function label(token) {
   return text.trim() === "" ? "␣".repeat(Math.max(1, text.length)) : text;
 }
 
+// For rivals in one list: two that differ in the space before them alone show it.
+export function labels(tokens) {
+  const names = tokens.map(label);
+  return names.map((name, place) => (names.indexOf(name) === names.lastIndexOf(name) || !tokens[place].text.startsWith(" ") || name.startsWith("␣") ? name : `␣${name}`));
+}
+
 export function shortLabel(token, length = 12) {
-  const characters = [...label(token)];
+  return shorten(label(token), length);
+}
+
+export function shorten(name, length = 12) {
+  const characters = [...name];
   return characters.length > length ? `${characters.slice(0, length - 1).join("")}…` : characters.join("");
 }
 

@@ -106,7 +106,7 @@ function shaded(found, one) {
     name: `why-${method}`, title, caption: t(`why.about.${method}`, { of: found.of }),
     content: h("div", { "data-method": method }, lines, readout, markers, check ? completeness(check) : null),
     table: () => ({ columns: [t("why.word"), t("why.score")], rows: [...one.words.map((word) => [word.word, word.score]), ...one.markers.map((marker) => [marker.marker, marker.score])] }),
-    drawing: () => drawing(one.words, colour),
+    drawing: () => wordsDrawing(one.words, colour),
   });
 }
 
@@ -134,7 +134,7 @@ function completeness(check) {
 }
 
 // The shaded words as a picture to take along, each with its number below.
-function drawing(words, colour) {
+export function wordsDrawing(words, colour) {
   const [width, line] = [760, 46];
   const pen = document.createElement("canvas").getContext("2d");
   pen.font = "15px system-ui, sans-serif";
