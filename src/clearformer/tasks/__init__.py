@@ -15,6 +15,7 @@ TASKS: dict[str, str] = {  # the name in config.json and recipes -> the file
     "translation": "translation",
     "language-model": "language_model",
     "conversation": "conversations",
+    "summarization": "summaries",
     "text-classification": "text_classes",
     "tagging": "word_tags",
     "question-answering": "answers",

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from clearformer.inference.chat_settings import ChatConfig
 from clearformer.inference.generation_settings import GenerationConfig
 from clearformer.inference.reading_settings import AnswerConfig, ReadingConfig, WhyClassConfig, WhyConfig
+from clearformer.inference.summary_settings import SummaryConfig
 from clearformer.inference.translation_settings import DecodingConfig
 
 Input = Literal["text", "prompt", "question", "picture", "sound"]  # what one example is
@@ -128,6 +129,15 @@ VERBS: dict[str, Verb] = {
             options=AnswerConfig,
             line=_answer,
             why=WhyConfig,
+        ),
+        Verb(
+            name="summarize",
+            summary="a short text for each long one",
+            does="summarises a text",
+            example='"Hi all, the room for tomorrow\'s meeting has changed: we meet in 6104 at ten."',
+            input="text",
+            options=SummaryConfig,
+            line=_translation,
         ),
         Verb(
             name="embed",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearformer.retrieval.sentences import LONGEST, passages, sentences, size, windows
+from clearformer.text.sentences import LONGEST, passages, sentences, size, windows
 
 TEXTS = st.text(st.sampled_from("ab .!?。雪\n#-\t’"), max_size=200)
 
