@@ -11,7 +11,7 @@ from clearformer.data.collate import PairBatch
 from clearformer.data.token_pairs import TokenIds
 from clearformer.folder.preprocessing import Preprocessing
 from clearformer.text.tokenizer import Tokenizer
-from clearformer.training.loss import Loss
+from clearformer.training.loss import Loss, cross_entropy
 from clearformer.training.projected_loss import projected_cross_entropy, projected_r_drop
 
 TokenPair = tuple[TokenIds, TokenIds]  # what is read, what is written
@@ -46,6 +46,8 @@ def sizes(preprocessing: Preprocessing) -> dict[str, Any]:
 def loss(model: nn.Module, batch: PairBatch, objective: NextTokenObjective) -> Loss:
     """Cross-entropy of the next target token. Right padding needs no target mask: no token looks ahead."""
     wanted = batch.target_out[batch.target_keep]
+    if getattr(model, "copies", False):
+        return _copying_loss(model, batch, wanted, objective)
 
     def states() -> Tensor:
         made: Tensor = model.states(batch.source, batch.target_in, source_keep=batch.source_keep)  # type: ignore[operator]
@@ -59,3 +61,11 @@ def loss(model: nn.Module, batch: PairBatch, objective: NextTokenObjective) -> L
     return projected_r_drop(
         features, again, table, bias, wanted, smoothing=objective.smoothing, weight=objective.r_drop
     )
+
+
+def _copying_loss(model: nn.Module, batch: PairBatch, wanted: Tensor, objective: NextTokenObjective) -> Loss:
+    """The same of a head that may copy: it gives probabilities, not the operands of a last product."""
+    if objective.r_drop:
+        raise ValueError("objective.r_drop does not go with model.head.copy; leave one of them out")
+    logits = model(batch.source, batch.target_in, source_keep=batch.source_keep)[batch.target_keep]
+    return cross_entropy(logits, wanted, smoothing=objective.smoothing)
