@@ -107,9 +107,8 @@ def join_parts(summaries: Sequence[str]) -> str:
 
 def _longest(bundle: Bundle) -> int:
     """How many tokens of a text the model reads at a time: as in its training, or as its positions allow."""
-    said = bundle.provenance.get("max_length")
-    if isinstance(said, int) and not isinstance(said, bool) and said > 1:
-        return said - 1  # the marker at the end
-    markers = bundle.preprocessing.framing
-    room = len(markers.before_source) + len(markers.after_source)
-    return bundle.config.max_len - room if bundle.config.position.kind == "learned" else LONGEST
+    markers, said = bundle.preprocessing.framing, bundle.provenance.get("max_length")
+    around = len(markers.before_source) + len(markers.after_source)
+    if isinstance(said, int) and not isinstance(said, bool) and said > around:
+        return said - around
+    return bundle.config.max_len - around if bundle.config.position.kind == "learned" else LONGEST

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ from clearformer.data.token_pairs import SPECIALS_PER_SIDE
 from clearformer.data.tokenise import SIDES
 from clearformer.evaluation.rouge import each_summary, quick_rouge, score_summaries
 from clearformer.folder.description import ModelFolder
-from clearformer.folder.preprocessing import Preprocessing
+from clearformer.folder.preprocessing import Markers, Preprocessing
 from clearformer.inference.summarizer import Summarizer
 from clearformer.inference.summary_settings import KEPT
 from clearformer.tasks.automatic import summary_tables
@@ -33,6 +33,7 @@ from clearformer.tasks.learned_vocabulary import as_preprocessing, vocabularies
 from clearformer.tasks.next_token import NextTokenObjective, TokenPair, ids_of, loss, sizes
 from clearformer.tasks.task import Judging, Prepared, Scores, Seed, Task, Training, Workspace
 from clearformer.tasks.verbs import VERBS
+from clearformer.text.assemble import with_ends
 from clearformer.text.train_tokenizer import TokenizerConfig
 
 log = logging.getLogger(__name__)
@@ -78,9 +79,10 @@ def prepare(data: SummaryData, workspace: Workspace) -> Prepared[TokenPair]:
     train, dev = split(data, folder)
     start = None if workspace.start is None else workspace.start.preprocessing
     texts = [one for pair in train for one in (pair.text, pair.summary)]
-    learned = vocabularies(data.vocabulary, {"joint": texts}, workspace, () if start is None else start.sides[:1])
-    preprocessing = as_preprocessing(learned, start)
+    given = () if start is None else (with_ends(start.sides[0]),)
+    preprocessing = framed(as_preprocessing(vocabularies(data.vocabulary, {"joint": texts}, workspace, given), start))
     source, _ = preprocessing.sides
+    markers = preprocessing.framing
     made_from = {
         "files": [vars(scan(path)) for path in files],
         "tokenizer": source.fingerprint(),
@@ -99,11 +101,29 @@ def prepare(data: SummaryData, workspace: Workspace) -> Prepared[TokenPair]:
     shards = shards_for(made, columns=columns, made_from=made_from, fill=fill, same=workspace.resume)
     return Prepared(
         train=shards,  # type: ignore[arg-type]  # two columns
-        lengths=[shards.lengths(side) + SPECIALS_PER_SIDE for side in SIDES],
+        lengths=[
+            shards.lengths("source") + len(markers.before_source) + len(markers.after_source),
+            shards.lengths("target") + SPECIALS_PER_SIDE,
+        ],
         dev=encode(preprocessing, dev, data),
         held=HeldSummaries(dev),
         preprocessing=preprocessing,
     )
+
+
+def framed(preprocessing: Preprocessing) -> Preprocessing:
+    """A text that BERT's vocabulary reads stands between [CLS] and [SEP], as its encoder is used to."""
+    source, _ = preprocessing.sides
+    if preprocessing.markers is not None or "cls" not in source.special_ids:
+        return preprocessing
+    cls = source.special_id("cls")
+    return replace(preprocessing, markers=Markers(before_source=(cls,), after_source=(source.eos_id,), start=cls))
+
+
+def sizes_of(preprocessing: Preprocessing) -> dict[str, Any]:
+    """How many rows the tables have; an encoder that training begins with gets a decoder."""
+    begun = {"shape": "encoder-decoder", "head": {"kind": "language-model"}}
+    return sizes(preprocessing) | (begun if preprocessing.framing.before_source else {})
 
 
 def split(data: SummaryData, folder: Path) -> tuple[list[SummaryPair], list[SummaryPair]]:
@@ -169,10 +189,11 @@ def collate(data: SummaryData, preprocessing: Preprocessing) -> Callable[[Sequen
     """Pairs of ids as one batch; with `split_pieces`, in other pieces at every reading."""
     source, target = preprocessing.sides
     dropout = SubwordDropout(source, target, rate=data.split_pieces, longest=data.max_length)
+    before = next(iter(preprocessing.framing.before_source), None)
 
     def collate_rows(rows: Sequence[TokenPair], seed: Seed) -> PairBatch:
         read = dropout.read(list(rows), seed=seed) if seed else rows
-        return collate_pairs(read, pad=source.pad_id, bos=source.bos_id, eos=source.eos_id)
+        return collate_pairs(read, pad=source.pad_id, bos=source.bos_id, eos=source.eos_id, before=before)
 
     return collate_rows
 
@@ -240,7 +261,7 @@ TASK = Task(
         data=SummaryData,
         objective=NextTokenObjective,
         prepare=prepare,
-        sizes=sizes,
+        sizes=sizes_of,
         collate=collate,
         loss=loss,
         score=score,

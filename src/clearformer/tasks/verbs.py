@@ -57,6 +57,13 @@ def _answer(found: Any) -> str:
     return f"{found.text}\t{found.score:.4f}"
 
 
+def _filled(found: Any) -> str:
+    """Guesses for one gap, or a text made whole."""
+    if hasattr(found, "shown"):
+        return str(found.text)
+    return ", ".join(f"{guess.text} {guess.probability:.3f}" for guess in found)
+
+
 def _vector(found: Any) -> str:
     return "[" + ", ".join(f"{float(value):.6g}" for value in found) + "]"
 
@@ -99,7 +106,7 @@ VERBS: dict[str, Verb] = {
             example='"Two dogs [MASK] in the snow."',
             input="text",
             options=ReadingConfig,
-            line=lambda found: ", ".join(f"{guess.text} {guess.probability:.3f}" for guess in found),
+            line=_filled,
         ),
         Verb(
             name="classify",
