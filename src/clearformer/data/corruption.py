@@ -88,6 +88,8 @@ def infill(ids: Ids, mask: int, *, rate: float, mean: float, random: np.random.G
     lengths: list[int] = []
     while sum(lengths) < hidden:
         lengths.append(min(int(random.poisson(mean)), hidden - sum(lengths)))
+    for _ in range(len(lengths) - hidden - 1):  # masks that hide nothing must not make the text longer
+        lengths.remove(0)
     stay = len(ids) - hidden
     if len(lengths) > stay + 1:  # a long span more rather than two masks side by side
         lengths = [*lengths[:stay], sum(lengths[stay:])]
@@ -99,7 +101,7 @@ def infill(ids: Ids, mask: int, *, rate: float, mean: float, random: np.random.G
         parts += [ids[read : read + place - before], np.array([mask])]
         read += place - before + length
         before = place
-    return np.concatenate([*parts, ids[read:]])[: len(ids) + 1]
+    return np.concatenate([*parts, ids[read:]])
 
 
 def delete_tokens(ids: Ids, share: float, random: np.random.Generator) -> Ids:
@@ -115,21 +117,22 @@ def permute_sentences(ids: Ids, ends: NDArray[np.bool_], random: np.random.Gener
 
 
 def random_spans(hidden: int, spans: int, length: int, random: np.random.Generator) -> list[tuple[int, int]]:
-    """So many spans of a text, begin and end, which together have `hidden` tokens; the first token mostly stays."""
+    """So many spans of a text, begin and end, which together have `hidden` tokens; between two of them a token stays.
+
+    T5's own program hides the end of every text; here the spans may stand anywhere.
+    """
     gone = _partition(hidden, spans, random)
-    stays = _partition(length - hidden, spans, random)
+    first, *between, _ = _partition(length - hidden + 2, spans + 1, random)  # before and behind all, there may be none
     found = []
     place = 0
-    for before, size in zip(stays, gone, strict=True):
+    for before, size in zip([first - 1, *between], gone, strict=True):
         found.append((place + before, place + before + size))
         place += before + size
     return found
 
 
 def _partition(total: int, parts: int, random: np.random.Generator) -> list[int]:
-    """A whole number as a sum of so many, each at least one where there is enough, all sums alike probable."""
-    if total < parts:
-        return [int(place < total) for place in range(parts)]
+    """A whole number as a sum of so many, each at least one, all sums alike probable."""
     cuts = np.sort(random.permutation(total - 1)[: parts - 1]) + 1
     return [int(size) for size in np.diff([0, *cuts.tolist(), total])]
 

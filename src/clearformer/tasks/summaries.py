@@ -37,6 +37,7 @@ from clearformer.text.assemble import with_ends
 from clearformer.text.train_tokenizer import TokenizerConfig
 
 log = logging.getLogger(__name__)
+MOST_DEV = 500  # development texts whose loss is looked at
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +84,8 @@ def prepare(data: SummaryData, workspace: Workspace) -> Prepared[TokenPair]:
     preprocessing = framed(as_preprocessing(vocabularies(data.vocabulary, {"joint": texts}, workspace, given), start))
     source, _ = preprocessing.sides
     markers = preprocessing.framing
+    if data.split_pieces and source.kind != "bpe":
+        raise ValueError(f"data.split_pieces splits merged pairs, and the vocabulary is {source.kind}; leave it out")
     made_from = {
         "files": [vars(scan(path)) for path in files],
         "tokenizer": source.fingerprint(),
@@ -105,7 +108,7 @@ def prepare(data: SummaryData, workspace: Workspace) -> Prepared[TokenPair]:
             shards.lengths("source") + len(markers.before_source) + len(markers.after_source),
             shards.lengths("target") + SPECIALS_PER_SIDE,
         ],
-        dev=encode(preprocessing, dev, data),
+        dev=encode(preprocessing, dev, data)[:MOST_DEV],
         held=HeldSummaries(dev),
         preprocessing=preprocessing,
     )

@@ -4,15 +4,15 @@ The fields of an options dataclass become the command's flags, the HTTP schema, 
 Nothing here needs a tensor, so that help is instant.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from clearformer.inference.chat_settings import ChatConfig
 from clearformer.inference.generation_settings import GenerationConfig
 from clearformer.inference.reading_settings import AnswerConfig, ReadingConfig, WhyClassConfig, WhyConfig
-from clearformer.inference.summary_settings import SummaryConfig
-from clearformer.inference.translation_settings import DecodingConfig
+from clearformer.inference.summary_settings import SummaryConfig, usual_summaries
+from clearformer.inference.translation_settings import DecodingConfig, usual_search
 
 Input = Literal["text", "prompt", "question", "picture", "sound"]  # what one example is
 
@@ -22,7 +22,8 @@ class Verb:
     """A use of a model by name.
 
     does: what such a model does, in a few words. example: what to type behind the verb. line: a result as people read
-    it. default: a model that ships, where one does. why: how a result is explained, where it can be.
+    it. default: a model that ships, where one does. why: how a result is explained, where it can be. usual: the options
+    that a model folder's provenance remembers of its recipe, where it does.
     """
 
     name: str
@@ -34,6 +35,11 @@ class Verb:
     line: Callable[[Any], str]
     default: str | None = None
     why: type[Any] | None = None
+    usual: Callable[[Mapping[str, Any]], Any] | None = None
+
+    def options_for(self, provenance: Mapping[str, Any]) -> Any:
+        """How a model is used if nothing else is said."""
+        return self.options() if self.usual is None else self.usual(provenance)
 
 
 def _translation(found: Any) -> str:
@@ -80,6 +86,7 @@ VERBS: dict[str, Verb] = {
             options=DecodingConfig,
             line=_translation,
             default="en-de",
+            usual=usual_search,
         ),
         Verb(
             name="generate",
@@ -145,6 +152,7 @@ VERBS: dict[str, Verb] = {
             input="text",
             options=SummaryConfig,
             line=_translation,
+            usual=usual_summaries,
         ),
         Verb(
             name="embed",

@@ -7,11 +7,8 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from clearformer.data.readers.tables import LABEL_NAMES, LabelledError, TableRow, read_rows
+from clearformer.data.readers.tables import LABEL_NAMES, LONG_NAMES, SHORT_NAMES, LabelledError, TableRow, read_rows
 
-LONG_NAMES = ("text", "article", "document", "body", "email", "mail", "content", "dialogue", "story", "message",
-              "source", "正文", "内容", "文本", "文章")  # fmt: skip
-SHORT_NAMES = ("summary", "subject", "headline", "highlights", "abstract", "tldr", "title", "摘要", "标题", "主题")
 LOOKED_AT = 500  # rows, to find the columns
 SHORTER = 0.5  # of the text's length: a column that is longer is no summary of it
 MUCH_SHORTER = 0.25  # the same where neither column's name says what it is
