@@ -13,26 +13,6 @@ from clearformer.run.recipe import parse_recipe, read_recipe
 from clearformer.tasks.automatic import summary_tables
 
 WORDS = [f"{letter}{letter}a" for letter in "bcdfghjklmnpqrstvwx"]
-    "alpha",
-    "beta",
-    "gamma",
-    "delta",
-    "epsilon",
-    "zeta",
-    "eta",
-    "theta",
-    "iota",
-    "kappa",
-    "lambda",
-    "mu",
-    "nu",
-    "xi",
-    "omicron",
-    "pi",
-    "rho",
-    "sigma",
-    "tau",
-]
 
 
 def row(number):
