@@ -10,8 +10,8 @@ from clearformer.decoding.rules import Rules
 from clearformer.inference.steppers import Seq2SeqStepper, pad_sources, stepper_for
 from clearformer.interop.to_ctranslate2 import reasons_against
 from clearformer.model.build import build
-from clearformer.model.config import HeadConfig, described
-from clearformer.model.families import bart, t5, transformer
+from clearformer.model.config import FrontConfig, HeadConfig, described
+from clearformer.model.families import bart, gpt2, t5, transformer
 from clearformer.model.fast.decoder import capture_decoder
 from clearformer.model.trace import trace
 
@@ -120,14 +120,15 @@ def test_a_source_that_another_model_read_is_refused(model):
         model.decode(torch.tensor([[1]]), memory)
 
 
-def test_what_has_no_source_or_two_vocabularies_cannot_copy():
+def test_what_has_no_tokens_or_two_vocabularies_cannot_copy():
     config = transformer(**SIZES)
-    with pytest.raises(ValueError, match="no source to copy from"):
-        replace(config, shape="decoder", head=HeadConfig(copy=True))
+    with pytest.raises(ValueError, match="reads sound has no tokens to copy"):
+        replace(config, front=FrontConfig(kind="sound"), head=HeadConfig(copy=True))
     with pytest.raises(ValueError, match="one vocabulary"):
         replace(
             config, target_vocab_size=20, head=HeadConfig(copy=True), embedding=replace(config.embedding, tie="output")
         )
-    assert "copy" not in described(config)["head"]
+    assert described(config)["head"]["copy"] is False
+    assert "copy" not in described(gpt2(**SIZES))["head"]
     assert described(replace(config, head=HeadConfig(copy=True)))["head"]["copy"] is True
     assert "its head copies from the source" in reasons_against(replace(config, head=HeadConfig(copy=True)))

@@ -57,7 +57,7 @@ def test_words_are_what_stands_between_spaces():
 
 def test_bert_s_markers_can_stand_at_the_ends_of_what_is_written():
     """The ids of a text stay the same; a vocabulary that has its own ends keeps them."""
-    bert = train("wordpiece", ["two dogs play"] * 5, 60)
+    bert = train("wordpiece", ["two dogs play"] * 5, 120)
     ended = with_ends(bert)
     assert (ended.bos_id, ended.eos_id) == (bert.special_id("cls"), bert.special_id("sep"))
     assert ended.ids(["two dogs"]) == bert.ids(["two dogs"])

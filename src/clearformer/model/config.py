@@ -204,12 +204,10 @@ class ModelConfig:
 
     def _check_copying(self) -> None:
         """What is copied has to mean the same on both sides."""
-        if not self.head.copy or self.head.kind != "language-model":
+        if self.shape != "encoder-decoder" or self.head.kind != "language-model" or not self.head.copy:
             return
-        if self.shape != "encoder-decoder" or self.front.kind != "tokens":
-            raise ValueError(
-                f"a {self.shape} that reads {self.front.kind} has no source to copy from; set head.copy to false"
-            )
+        if self.front.kind != "tokens":
+            raise ValueError(f"a model that reads {self.front.kind} has no tokens to copy; set head.copy to false")
         if self.target_vocab_size not in (None, self.vocab_size):
             raise ValueError("head.copy needs one vocabulary for source and target; leave target_vocab_size out")
 
@@ -295,7 +293,7 @@ def _missing(c: ModelConfig) -> set[str]:
     present = {
         "front.picture front.patch front.channels": pictures,
         "front.mels": sound,
-        "head.copy": c.head.copy,
+        "head.copy": c.shape == "encoder-decoder",
         "kernel": c.shape == "convolution",
         "bottleneck": c.shape == "autoencoder",
         "share_layers": attentive or c.shape == "convolution",
