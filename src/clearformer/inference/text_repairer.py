@@ -5,7 +5,7 @@ by side.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,14 +60,12 @@ class TextRepairer:
     def __repr__(self) -> str:
         return describe(self, f"gaps are written {self.gap}")
 
-    def fill(
-        self, texts: str | Sequence[str], config: ReadingConfig | None = None, *, batch: int | None = None
-    ) -> list[Repair]:
+    def fill(self, texts: str | Sequence[str], config: ReadingConfig | None = None, **changes: Any) -> list[Repair]:
         """Each text without its gaps; one that has none is damaged first, always in the same way."""
         given = [texts] if isinstance(texts, str) else list(texts)
         read = [self._read(text.strip(), number) for number, text in enumerate(given, start=1)]
-        size = batch or (config or ReadingConfig()).batch
-        search = DecodingConfig(beam=1, batch=size, max_ratio=2.0, max_extra=20)
+        chosen = replace(config or ReadingConfig(), **changes)
+        search = DecodingConfig(beam=1, batch=chosen.batch, max_ratio=2.0, max_extra=20)
         after = self.writer.markers.after_source
         found = self.writer.search_all([[*row, *after] if row else [] for row in read], search)
         return [self._repair(row, best[0].tokens if best else ()) for row, best in zip(read, found, strict=True)]
