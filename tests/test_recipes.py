@@ -80,6 +80,7 @@ def test_a_bundled_models_data_allows_it(recipe):
     """What is trained on data with an open licence says whose data it is."""
     owners = {
         "mnist": "Yann LeCun and Corinna Cortes",
+        "aeslc": "Rui Zhang and Joel Tetreault",
         "squad": "John Miller",
         "broad-twitter": "Leon Derczynski",
         "wnut-17": "Leon Derczynski",

@@ -18,9 +18,9 @@ DEFAULT_MODEL = "en-de"
 def load(model: str | Path = DEFAULT_MODEL, *others: str | Path) -> Any:
     """Open a model folder, the folder of a run, or a model that ships, by its path or name.
 
-    Returns the object for its task: one with `translate`, `generate`, `classify`, `tag`, `answer`, `embed`, `fill` or
-    `transcribe`. It runs in PyTorch, where it can be traced; a classifier, tagger, … that was quantised runs in
-    ctranslate2. others: models of the same task that decide together with the first by their mean.
+    Returns the object for its task: one with `translate`, `summarize`, `generate`, `classify`, `tag`, `answer`,
+    `embed`, `fill` or `transcribe`. It runs in PyTorch, where it can be traced; a classifier, tagger, … that was
+    quantised runs in ctranslate2. others: models of the same task that decide together with the first by their mean.
     """
     from clearformer.inference.engines import open_bundle
     from clearformer.tasks.in_use import in_use

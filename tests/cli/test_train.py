@@ -132,7 +132,7 @@ def test_a_folder_that_holds_a_run_is_left_alone(finished, files, capsys):
             "sample is a recipe, and data goes without one; give one or the other",
         ),
         (1, ["--source", "no.en", "--target", "no.de"], "no.en does not exist; check the name"),
-        (1, ["no-such-recipe"], "shipped are broad-twitter-minilm, chinese-masked"),
+        (1, ["no-such-recipe"], "shipped are aeslc, aeslc-denoising"),
         (2, ["sample", "training.stepps=3"], "did you mean training.steps?"),
         (2, ["sample", "model.preset=giant"], "there is no preset 'giant'; choose one of tiny"),
         (2, ["sample", "model.dimm=16"], "there is no setting dimm; did you mean dim?"),

@@ -73,7 +73,8 @@ def test_a_resumed_run_takes_the_same_data_or_none(folder, tmp_path):
     [recipe_path] = copy.glob("*.toml")
     recipe = read_recipe(recipe_path, [*SHORT, "training.steps=2"])
     train.train(recipe, tmp_path / "out", base=copy)
-    files = ("train.words", "train.figures", "prose.txt", "turns.jsonl", "reviews.tsv", "names.conll", "digits.idx")
+    files = ("train.words", "train.figures", "prose.txt", "turns.jsonl", "mails.jsonl", "reviews.tsv", "names.conll")
+    files = (*files, "digits.idx")
     for name in files:
         if (file := copy / name).exists():
             content = file.read_bytes()

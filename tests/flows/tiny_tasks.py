@@ -262,6 +262,74 @@ model = {{ from = "{folder / "start"}" }}
     )
 
 
+def write_mails(folder: Path) -> Path:
+    """Sentences about one of four matters, which is their subject line, and an encoder–decoder that copies."""
+    folder.mkdir(parents=True, exist_ok=True)
+    generator = random.Random(1)
+    words = ("the", "room", "has", "moved", "please", "note", "that", "we", "all", "will", "today")
+    rows = []
+    for _ in range(90):
+        matter = generator.choice(("budget plan", "gas prices", "new seats", "golf trip"))
+        before, after = (" ".join(generator.choices(words, k=generator.randint(4, 9))) for _ in range(2))
+        rows.append({"mail": f"{before} {matter} {after}.", "subject": matter})
+    (folder / "mails.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return _write(
+        folder,
+        """task = "summarization"
+name = "mails"
+[data]
+train = "mails.jsonl"
+text = "mail"
+summary = "subject"
+max_length = 24
+max_summary = 12
+split_pieces = 0.1
+vocabulary = { kind = "bpe", vocab_size = 360, min_frequency = 1 }
+[model]
+preset = "tiny"
+dim = 16
+hidden_dim = 32
+layers = 1
+attention = { heads = 2 }
+dropout = { residual = 0.1 }
+head = { copy = true }
+[use]
+beam = 2
+max_tokens = 8
+"""
+        + TRAINING
+        + "batch_tokens = 128\n",
+    )
+
+
+def write_damage(folder: Path) -> Path:
+    """The prose, and an encoder–decoder that repairs it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "prose.txt").write_text(prose(150), encoding="utf-8")
+    return _write(
+        folder,
+        """task = "denoising"
+name = "damage"
+[data]
+train = "prose.txt"
+max_length = 24
+vocabulary = { kind = "bpe", vocab_size = 320 }
+corruption = { rate = 0.3, delete = 0.1, permute = true }
+[scoring]
+examples = 4
+[model]
+preset = "tiny"
+dim = 16
+hidden_dim = 32
+layers = 1
+attention = { heads = 2 }
+dropout = { residual = 0.1 }
+"""
+        + TRAINING
+        + "batch_tokens = 128\n",
+    )
+
+
 def _write(folder: Path, recipe: str) -> Path:
     path = folder / "recipe.toml"
     path.write_text(recipe, encoding="utf-8")
@@ -277,4 +345,6 @@ TINY: dict[str, Callable[[Path], Path]] = {
     "picture-classification": write_digits,
     "tagging": write_names,
     "question-answering": write_questions,
+    "summarization": write_mails,
+    "denoising": write_damage,
 }

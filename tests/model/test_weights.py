@@ -6,7 +6,7 @@ from torch import nn
 
 from clearformer.model import families
 from clearformer.model.build import build
-from clearformer.model.config import EmbeddingConfig
+from clearformer.model.config import EmbeddingConfig, HeadConfig
 from clearformer.model.weights import put_weights, start_from, thin_out, weights_of
 
 
@@ -115,3 +115,21 @@ def test_new_token_types_begin_like_the_first():
     few.eval(), many.eval()
     told = torch.tensor([[0, 2, 3, 4]] * 2)
     torch.testing.assert_close(many(ids, types=told), few(ids))
+
+
+def test_a_decoder_begins_like_the_encoder_that_had_none():
+    """Evenly spaced layers of it; what looks across is new, and an encoder-decoder lends nothing."""
+    sizes = {"vocab_size": 20, "dim": 16, "hidden_dim": 32, "heads": 2, "max_len": 12}
+    torch.manual_seed(1)
+    start = build(families.bert(**sizes, layers=3))
+    both = replace(families.bert(**sizes, layers=3), shape="encoder-decoder", decoder_layers=2, head=HeadConfig())
+    model = build(both)
+    new = start_from(model, weights_of(start))
+    given, own = weights_of(start), weights_of(model)
+    for mine, theirs in ((0, 0), (1, 2)):
+        name = "self_attn.q_proj.weight"
+        assert torch.equal(own[f"decoder.layers.{mine}.{name}"], given[f"encoder.layers.{theirs}.{name}"])
+    assert torch.equal(own["encoder.layers.1.ffn.up_proj.weight"], given["encoder.layers.1.ffn.up_proj.weight"])
+    assert new
+    assert all("cross_attn" in name for name in new)
+    assert start_from(build(both), weights_of(model)) == []

@@ -20,6 +20,8 @@ WANTED = {
     "masked-language-model": {"nats", "nats_low", "nats_high", "accuracy", "accuracy_low", "accuracy_high"},
     "text-classification": {"accuracy", "accuracy_low", "accuracy_high", "signature"},
     "picture-classification": {"accuracy", "accuracy_low", "accuracy_high", "signature"},
+    "summarization": {"rouge_1", "rouge_2", "rouge_l", "rouge_l_low", "rouge_l_high", "signature"},
+    "denoising": {"nats", "nats_low", "nats_high", "accuracy", "signature"},
     "tagging": {"f1", "f1_low", "f1_high", "precision", "recall"},
     "question-answering": {"exact", "exact_low", "exact_high", "f1", "f1_low", "f1_high"},
 }
@@ -27,7 +29,7 @@ WANTED = {
 
 def files_of_a_test(task, folder):
     """A test set for each task, in files as people have them."""
-    if task in ("language-model", "masked-language-model"):
+    if task in ("language-model", "masked-language-model", "denoising"):
         (folder / "test.txt").write_text(prose(5, seed=9))
         return [folder / "test.txt"]
     if task == "picture-classification":
@@ -36,6 +38,7 @@ def files_of_a_test(task, folder):
         return [folder / "test.idx", folder / "labels.idx"]
     own = {
         "conversation": "turns.jsonl",
+        "summarization": "mails.jsonl",
         "text-classification": "reviews.tsv",
         "tagging": "names.conll",
         "question-answering": "questions.json",

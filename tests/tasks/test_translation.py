@@ -12,13 +12,14 @@ from clearformer.inference.translation_settings import DecodingConfig
 from clearformer.inference.translator import Translator
 from clearformer.run.recipe import read_recipe
 from clearformer.tasks import translation
+from clearformer.tasks.next_token import NextTokenObjective
 from clearformer.tasks.task import Judging, Workspace
-from clearformer.tasks.translation import ParallelData, TranslationObjective, TranslationScoring
+from clearformer.tasks.translation import ParallelData, TranslationScoring
 from clearformer.training.distributed import Ranks
 from flows.numbers import write_recipe
 from run.assembled import assemble
 
-PLAIN = TranslationObjective(smoothing=0.1)
+PLAIN = NextTokenObjective(smoothing=0.1)
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ def test_a_target_s_padding_never_matters(recipe, tmp_path):
 def test_two_passes_are_asked_to_agree_in_training_alone(recipe, tmp_path):
     """Without dropout two passes would be one, and a validation that made two would take twice as long."""
     made = assemble(recipe, tmp_path)
-    batch, twice = made.parts().batch_at(0), TranslationObjective(smoothing=0.1, r_drop=5.0)
+    batch, twice = made.parts().batch_at(0), NextTokenObjective(smoothing=0.1, r_drop=5.0)
     calls = []
     made.made.model.encoder.register_forward_hook(lambda *_: calls.append(1))
     made.made.model.train()
@@ -149,7 +150,7 @@ def test_splitting_pieces_is_a_chance(rate):
 )
 def test_an_objective_is_checked(values, message):
     with pytest.raises(ValueError, match=message):
-        TranslationObjective(**values)
+        NextTokenObjective(**values)
 
 
 def test_evaluate_and_validation_score_alike(recipe, tmp_path):

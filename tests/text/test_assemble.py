@@ -2,7 +2,7 @@
 
 import pytest
 
-from clearformer.text.assemble import with_mask, word_tokenizer, words
+from clearformer.text.assemble import with_ends, with_mask, with_pieces, word_tokenizer, words
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.text.train_tokenizer import train
 
@@ -53,3 +53,21 @@ def test_words_are_what_stands_between_spaces():
     assert tokenizer.encode(" dogs  @-@ cats . <unk>").ids == (1, 4, 5, 3, 6, 3, 2)
     assert tokenizer.decode([1, 4, 5, 6, 2]) == "dogs @-@ ."
     assert with_mask(tokenizer).encode("dogs [MASK] .", add_special=False).ids == (4, 7, 6)
+
+
+def test_bert_s_markers_can_stand_at_the_ends_of_what_is_written():
+    """The ids of a text stay the same; a vocabulary that has its own ends keeps them."""
+    bert = train("wordpiece", ["two dogs play"] * 5, 120)
+    ended = with_ends(bert)
+    assert (ended.bos_id, ended.eos_id) == (bert.special_id("cls"), bert.special_id("sep"))
+    assert ended.ids(["two dogs"]) == bert.ids(["two dogs"])
+    own = train("bpe", ["two dogs play"] * 5, 300)
+    assert with_ends(own) is own
+
+
+def test_more_pieces_are_no_text():
+    own = train("bpe", ["two dogs play"] * 5, 300)
+    more = with_pieces(own, ["<x>", "<y>"])
+    assert more.vocab_size == own.vocab_size + 2
+    assert more.ids(["two <x> dogs"], add_special=False) == own.ids(["two <x> dogs"], add_special=False)
+    assert more.decode([more.id("<x>"), *own.ids(["dogs"], add_special=False)[0]]) == "dogs"

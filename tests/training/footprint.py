@@ -30,7 +30,7 @@ def _measure(pipe, case) -> None:
     from clearformer.data.collate import collate_pairs
     from clearformer.model.build import build
     from clearformer.model.families import transformer
-    from clearformer.tasks.translation import TranslationObjective, loss
+    from clearformer.tasks.next_token import NextTokenObjective, loss
     from clearformer.training.distributed import Ranks
     from clearformer.training.loop import Loop, LoopParts, TrainingConfig
     from clearformer.training.memory_forecast import forecast
@@ -47,7 +47,7 @@ def _measure(pipe, case) -> None:
         return collate_pairs(rows, pad=0, bos=1, eos=2)
 
     config = transformer(vocab_size=VOCABULARY, dim=case["dim"], hidden_dim=4 * case["dim"], layers=3, heads=4)
-    objective = TranslationObjective(smoothing=0.1, r_drop=case.get("r_drop", 0.0))
+    objective = NextTokenObjective(smoothing=0.1, r_drop=case.get("r_drop", 0.0))
     parts = LoopParts(
         batch_at=batch_at,
         loss=partial(loss, objective=objective),

@@ -14,8 +14,8 @@ from clearformer.data.collate import collate_pairs
 from clearformer.model.build import build
 from clearformer.model.families import transformer
 from clearformer.model.layers import DecoderLayer, EncoderLayer
-from clearformer.tasks.translation import TranslationObjective
-from clearformer.tasks.translation import loss as translation_loss
+from clearformer.tasks.next_token import NextTokenObjective
+from clearformer.tasks.next_token import loss as translation_loss
 from clearformer.training.loop import WithLoss
 from clearformer.training.loss import Loss
 from training.toy import Spelling, make_loop
@@ -27,7 +27,7 @@ def translator() -> WithLoss:
     """A translator of two layers, always the same one, with a vocabulary that is tied to its output."""
     torch.manual_seed(3)
     model = build(transformer(vocab_size=VOCABULARY, dim=16, hidden_dim=24, layers=2, heads=2))
-    return WithLoss(model, partial(translation_loss, objective=TranslationObjective()))
+    return WithLoss(model, partial(translation_loss, objective=NextTokenObjective()))
 
 
 def batch_at(place):

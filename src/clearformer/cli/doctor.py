@@ -21,8 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "source",
         type=Path,
         metavar="PATH",
-        help="text, one sentence per line, plain or .gz; a table of labelled texts; a CoNLL file; or a folder with one "
-        "subfolder of pictures per class",
+        help="text, one sentence per line, plain or .gz; a table of texts with labels or summaries; a CoNLL file; or a "
+        "folder with one subfolder of pictures per class",
     )
     parser.add_argument("target", type=Path, nargs="?", metavar="FILE", help="its translation, line by line")
     parser.add_argument(

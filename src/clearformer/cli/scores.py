@@ -10,6 +10,13 @@ NAMES = {
     "chrf": "chrF2",
     "exact": "exact match",
     "unknown": "unknown words",
+    "rouge_1": "ROUGE-1",
+    "rouge_2": "ROUGE-2",
+    "rouge_l": "ROUGE-L",
+    "rouge_l_near_copies": "ROUGE-L of near copies",
+    "rouge_l_without": "ROUGE-L without them",
+    "rouge_l_against_others": "ROUGE-L against other people's",
+    "rouge_l_of_others": "ROUGE-L of other people's",
     "f1": "F1",
 }
 _F1 = ("f1", "macro_f1", "micro_f1", "precision", "recall")

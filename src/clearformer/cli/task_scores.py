@@ -25,6 +25,7 @@ def evaluate_task(arguments: argparse.Namespace, name: str) -> None:
     from clearformer.cli.error_report import show_report
     from clearformer.cli.progress import progress_bar
     from clearformer.evaluation.report import ErrorReport
+    from clearformer.folder.description import open_folder
     from clearformer.run.evaluation import evaluate, report
     from clearformer.tasks import find_task
 
@@ -46,6 +47,8 @@ def evaluate_task(arguments: argparse.Namespace, name: str) -> None:
             "others": arguments.others,
             "on_progress": show,
         }
+        usual = task.verb.options_for(open_folder(arguments.model).provenance)
+        options = read_options(arguments, task.verb.options, usual)
         if arguments.report:
             found = report(arguments.model, files, **given)
         else:

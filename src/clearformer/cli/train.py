@@ -33,9 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--data",
         type=Path,
         metavar="PATH",
-        help="without a recipe: a text, a table of labelled texts (.csv, .tsv, .jsonl), conversations "
-        "(.jsonl), a .conll file, SQuAD .json, or a folder with one subfolder of pictures per class; everything else "
-        "is chosen",
+        help="without a recipe: a text, a table of texts with labels or summaries (.csv, .tsv, .jsonl), "
+        "conversations (.jsonl), a .conll file, SQuAD .json, or a folder with one subfolder of pictures per class; "
+        "everything else is chosen",
     )
     parser.add_argument("--task", metavar="NAME", help="what to take --data for, where that is not clear")
     parser.add_argument(

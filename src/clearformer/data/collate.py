@@ -144,9 +144,12 @@ class PictureBatch(Batch):
     labels: Tensor  # B
 
 
-def collate_pairs(rows: Sequence[tuple[TokenIds, TokenIds]], *, pad: int, bos: int, eos: int) -> PairBatch:
-    """Pad sentence pairs that carry no special tokens, and add these: x eos, bos y, y eos."""
-    source, source_keep = _pad([source for source, _ in rows], pad=pad, last=eos)
+def collate_pairs(
+    rows: Sequence[tuple[TokenIds, TokenIds]], *, pad: int, bos: int, eos: int, before: int | None = None
+) -> PairBatch:
+    """Pad sentence pairs that carry no special tokens, and add these: x eos, bos y, y eos. before: what a source begins
+    with, if with anything."""
+    source, source_keep = _pad([source for source, _ in rows], pad=pad, first=before, last=eos)
     target_in, target_keep = _pad([target for _, target in rows], pad=pad, first=bos)
     target_out, _ = _pad([target for _, target in rows], pad=pad, last=eos)
     return PairBatch(

@@ -93,22 +93,27 @@ class DecodingConfig:
 
 
 def usual_search(provenance: Mapping[str, Any]) -> DecodingConfig:
-    """How a model folder's own recipe searched, or our defaults where the folder does not say.
+    """How a model folder's own recipe searched, or our defaults where the folder does not say."""
+    return DecodingConfig(**remembered(provenance, REMEMBERED))
+
+
+def remembered(provenance: Mapping[str, Any], kinds: Mapping[str, type | tuple[type, ...]]) -> dict[str, Any]:
+    """The settings of its recipe's search that a model folder says. kinds: what a value of each looks like.
 
     A folder may come from anybody: settings of other names are passed over, and impossible or costly ones refused.
     """
     said = provenance.get("decoding", {})
     if not isinstance(said, Mapping):
         raise ValueError(f"the model's provenance says decoding = {said!r}, which are no settings")
-    kept = {name: said[name] for name in REMEMBERED if name in said}
+    kept = {name: said[name] for name in kinds if name in said}
     for name, value in kept.items():
-        if not isinstance(value, REMEMBERED[name]) or isinstance(value, bool):
+        if not isinstance(value, kinds[name]) or isinstance(value, bool):
             raise ValueError(f"the model's provenance says decoding.{name} = {value!r}, which is no such setting")
     if kept.get("beam", 0) > WIDEST:
         raise ValueError(
             f"the model's provenance asks for a beam of {kept['beam']}; {WIDEST} is the most a folder may ask for"
         )
-    return DecodingConfig(**kept)
+    return kept
 
 
 def share_out(lengths: Sequence[int], config: DecodingConfig, *, workers: int) -> list[list[int]]:

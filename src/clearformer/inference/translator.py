@@ -86,18 +86,33 @@ class Translator:
         """The n best translations of each text, best first."""
         chosen = replace(config or self.usual, **changes)
         sources = self.encode([texts] if isinstance(texts, str) else list(texts), chosen)
-        results: list[list[Translation]] = [[nothing()] for _ in sources]
+        found = self.search_all(sources, chosen, on_progress=on_progress)
+        return [[self._present(one) for one in best] or [nothing()] for best in found]
+
+    def search_all(
+        self,
+        sources: Sequence[Sequence[int]],
+        config: DecodingConfig,
+        *,
+        most: int | None = None,
+        on_progress: OnProgress = unwatched,
+    ) -> list[list[Hypothesis]]:
+        """The n best of each row of source ids, in batches of like length; of an empty row none.
+
+        most: the most tokens that any of them may have, besides what its own source allows.
+        """
+        results: list[list[Hypothesis]] = [[] for _ in sources]
         done = sum(not source for source in sources)
         workers = self._workers()
-        batches = share_out([len(source) for source in sources], chosen, workers=workers)
+        batches = share_out([len(source) for source in sources], config, workers=workers)
 
         def search_rows(rows: list[int]) -> list[list[Hypothesis]]:
-            return self.search([sources[row] for row in rows], chosen)
+            return self.search([sources[row] for row in rows], config, most=most)
 
         answers = side_by_side(search_rows, batches, workers) if self._small else map(search_rows, batches)
         for rows, answer in zip(batches, answers, strict=True):
             for row, found in zip(rows, answer, strict=True):
-                results[row] = [self._present(hypothesis) for hypothesis in found]
+                results[row] = found
             done += len(rows)
             on_progress(done, len(sources))
         return results
@@ -113,8 +128,11 @@ class Translator:
             config.check_length(number, len(row))
         return [[*self.markers.before_source, *row, *self.markers.after_source] if row else [] for row in rows]
 
-    def prepare(self, sources: Sequence[Sequence[int]], config: DecodingConfig) -> SearchInput:
+    def prepare(
+        self, sources: Sequence[Sequence[int]], config: DecodingConfig, *, most: int | None = None
+    ) -> SearchInput:
         """What any search over these source ids (`encode`) is given: the one place that knows rules and limits."""
+        limit = self.longest_target if most is None else min(most, self.longest_target)
         return SearchInput(
             # whoever traces wants to see the modules at work
             stepper=self.stepper if watcher() is None else self.readable,
@@ -122,13 +140,15 @@ class Translator:
             rules=Rules(
                 eos=self.target_tokenizer.eos_id, banned=self._unsayable(), no_repeat_ngram=config.no_repeat_ngram
             ),
-            max_len=[min(config.longest(len(source)), self.longest_target) for source in sources],
+            max_len=[min(config.longest(len(source)), limit) for source in sources],
             prefixes=[self.markers.forced] * len(sources) if self.markers.forced else None,
         )
 
-    def search(self, sources: Sequence[Sequence[int]], config: DecodingConfig) -> list[list[Hypothesis]]:
+    def search(
+        self, sources: Sequence[Sequence[int]], config: DecodingConfig, *, most: int | None = None
+    ) -> list[list[Hypothesis]]:
         """The n best hypotheses of each row of source ids."""
-        chosen, given = beam_config(config), self.prepare(sources, config)
+        chosen, given = beam_config(config), self.prepare(sources, config, most=most)
         if config.beam > 1:
             return beam_search(config=chosen, **given.arguments())
         # A beam of one is greedy decoding, which needs no book-keeping.

@@ -110,6 +110,7 @@ def _against_writer(config: ModelConfig) -> dict[str, bool]:
         "its decoder looks back through a window": config.attention.window is not None,
         "its tokens have types": config.embedding.types > 0,
         "its output has an extra layer before the table": config.head.transform,
+        "its head copies from the source": config.head.copy,
         **{f"its positions are {place.kind}": place.kind not in KNOWN_PLACES for place in dict.fromkeys(places)},
         "its encoder and decoder use position schemes that cannot be combined": bool(mixed),
     }

@@ -58,6 +58,8 @@ def check(config: ModelConfig) -> None:
     places = (config.position, config.decoder_position or config.position)
     if any(place.kind == "relative" for place in places):
         raise ValueError(f"a {config.family} is not exported to ONNX: its positions are relative to its memory")
+    if config.head.copy:
+        raise ValueError(f"a {config.family} is not exported to ONNX: its head copies from the source")
     if config.norm.kind == "batch":
         raise ValueError(f"a {config.family} is not exported to ONNX: its norm depends on the batch")
 

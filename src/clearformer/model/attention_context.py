@@ -46,11 +46,15 @@ class AttentionContext:
 
 
 class Memory(NamedTuple):
-    """What an encoder returns: states B S D, which of them are real (B S, None = all), and their packing segments."""
+    """What an encoder returns: states B S D, which of them are real (B S, None = all), and their packing segments.
+
+    tokens: B S, what the source consists of, for a head that copies from it.
+    """
 
     states: Tensor
     keep: Tensor | None = None
     segments: Tensor | None = None
+    tokens: Tensor | None = None
 
     def select(self, rows: Tensor) -> "Memory":
         """The same memory with other batch rows: `rows[i]` becomes row i."""
@@ -62,12 +66,15 @@ class Memory(NamedTuple):
             raise ValueError("packed rows are for training: encode without segments to join rows")
         length = max(self.states.size(1), other.states.size(1))
         states = torch.cat([_pad_slots(part.states, length) for part in (self, other)])
+        tokens = None
+        if self.tokens is not None and other.tokens is not None:
+            tokens = torch.cat([_pad_slots(part, length) for part in (self.tokens, other.tokens)])
         same = self.states.size(1) == other.states.size(1)
         if same and self.keep is None and other.keep is None:
-            return Memory(states)
+            return Memory(states, tokens=tokens)
         real = [torch.ones(part.states.shape[:2], dtype=torch.bool, device=states.device) for part in (self, other)]
         keeps = [mine if part.keep is None else part.keep for part, mine in zip((self, other), real, strict=True)]
-        return Memory(states, torch.cat([_pad_slots(keep, length) for keep in keeps]))
+        return Memory(states, torch.cat([_pad_slots(keep, length) for keep in keeps]), tokens=tokens)
 
 
 def _pad_slots(part: Tensor, length: int) -> Tensor:

@@ -38,6 +38,7 @@ from clearformer.model.build_parts import (
     token_front,
 )
 from clearformer.model.config import ModelConfig
+from clearformer.model.copying import CopyingHead
 from clearformer.model.frontends import QueryFrontend
 from clearformer.model.init import initialise
 from clearformer.model.layers import DecoderLayer, EncoderLayer
@@ -67,7 +68,9 @@ def encoder_decoder(c: ModelConfig) -> EncoderDecoder | EncoderQueryDecoder:
         inputs, queries = front(c), QueryFrontend(c.head.queries, c.dim, dropout=c.dropout.embedding)
         return EncoderQueryDecoder(encoder(c, inputs), query_decoder(c, queries), HEADS["boxes"](c, queries))
     source, target = fronts(c)
-    return EncoderDecoder(encoder(c, source), decoder(c, target, cross=True), language_model(c, target))
+    words = language_model(c, target)
+    head = CopyingHead(words, c.dim) if c.head.copy else words
+    return EncoderDecoder(encoder(c, source), decoder(c, target, cross=True), head)
 
 
 def encoder_only(c: ModelConfig) -> EncoderOnly:

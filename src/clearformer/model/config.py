@@ -103,6 +103,7 @@ class HeadConfig:
     bias: bool = False  # language model: one bias per token
     transform: bool = False  # language model: BERT's dense layer, activation and norm before the table
     shrink: bool = False  # language model: states / √dim before the table, as T5 does where its table is tied
+    copy: bool = False  # language model of an encoder–decoder: a token may also be copied from the source
     pool: Literal["first", "last", "mean"] = "first"  # class: which states represent the input
     pooler: bool = False  # class and states: BERT's dense layer and tanh on the first state
     pooler_activation: Activation = "tanh"  # class: the pooler's activation; DistilBERT: relu
@@ -194,11 +195,21 @@ class ModelConfig:
         if self.head.kind in ("masks", "pixels") and self.front.kind != "patches":
             raise ValueError(f"a head for {self.head.kind} needs pictures; set front.kind to patches")
         self._check_decoder_head()
+        self._check_copying()
         narrow = self.embedding.dim not in (None, self.dim)
         if narrow and self._scores_tokens and not self.head.transform:
             raise ValueError(
                 f"states of width {self.dim} do not fit a table of width {self.embedding.dim}; set head.transform"
             )
+
+    def _check_copying(self) -> None:
+        """What is copied has to mean the same on both sides."""
+        if self.shape != "encoder-decoder" or self.head.kind != "language-model" or not self.head.copy:
+            return
+        if self.front.kind != "tokens":
+            raise ValueError(f"a model that reads {self.front.kind} has no tokens to copy; set head.copy to false")
+        if self.target_vocab_size not in (None, self.vocab_size):
+            raise ValueError("head.copy needs one vocabulary for source and target; leave target_vocab_size out")
 
     def _check_decoder_head(self) -> None:
         """An encoder–decoder writes tokens, or, from learned queries, boxes; the baselines write tokens alone."""
@@ -232,7 +243,7 @@ POSITION_SETTINGS: dict[PositionKind, tuple[str, ...]] = {
     "relative": (),
 }
 HEAD_SETTINGS: dict[str, tuple[str, ...]] = {
-    "language-model": ("bias", "transform", "shrink"),
+    "language-model": ("bias", "transform", "shrink", "copy"),
     "states": ("pooler",),
     "class": ("labels", "pool", "pooler", "pooler_activation", "class_bias", "dropout"),
     "tags": ("labels", "dropout"),
@@ -282,6 +293,7 @@ def _missing(c: ModelConfig) -> set[str]:
     present = {
         "front.picture front.patch front.channels": pictures,
         "front.mels": sound,
+        "head.copy": c.shape == "encoder-decoder",
         "kernel": c.shape == "convolution",
         "bottleneck": c.shape == "autoencoder",
         "share_layers": attentive or c.shape == "convolution",

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from clearformer.model import masks
 from clearformer.model.attention_context import AttentionContext, Memory, position_ids
 from clearformer.model.cache import Cache, DecoderCache
+from clearformer.model.copying import CopyingHead
 from clearformer.model.frontends import QueryFrontend
 from clearformer.model.layers import DecoderLayer, EncoderLayer
 from clearformer.model.segment_memory import SegmentMemory
@@ -164,10 +165,15 @@ class EncoderDecoder(nn.Module):
         super().__init__()
         self.encoder, self.decoder, self.head = encoder, decoder, head
 
+    @property
+    def copies(self) -> bool:
+        """Whether a token may be copied from the source instead of being chosen from the vocabulary."""
+        return isinstance(self.head, CopyingHead)
+
     def encode(self, source: Tensor, *, keep: Tensor | None = None, **places: Tensor | None) -> Memory:
         """source: B S; returns the memory that `decode` attends to."""
         memory: Memory = self.encoder(source, keep=keep, **places)
-        return memory
+        return memory._replace(tokens=source) if self.copies else memory
 
     def decode(
         self,
@@ -179,7 +185,8 @@ class EncoderDecoder(nn.Module):
         **places: Tensor | None,
     ) -> Tensor:
         """target: B T, the tokens so far; returns logits of the next token at each position: B T V."""
-        return _logits(self, self.decoder(target, memory, keep=keep, cache=cache, **places))
+        states = self.decoder(target, memory, keep=keep, cache=cache, **places)
+        return _logits(self, states, memory if self.copies else None)
 
     def states(
         self, source: Tensor, target: Tensor, *, source_keep: Tensor | None = None, target_keep: Tensor | None = None
@@ -192,7 +199,7 @@ class EncoderDecoder(nn.Module):
         self, source: Tensor, target: Tensor, *, source_keep: Tensor | None = None, target_keep: Tensor | None = None
     ) -> Tensor:
         """source: B S, target: B T; returns logits B T V."""
-        return _logits(self, self.states(source, target, source_keep=source_keep, target_keep=target_keep))
+        return self.decode(target, self.encode(source, keep=source_keep), keep=target_keep)
 
     def start_cache(self, room: int = 64) -> Cache:
         """An empty cache for `decode`."""
@@ -287,7 +294,8 @@ class EncoderQueryDecoder(nn.Module):
         return _logits(self, self.decoder(self.encode(inputs, keep=keep)))
 
 
-def _logits(model: nn.Module, states: Tensor, keep: Tensor | None = None) -> Tensor:
-    logits: Tensor = model.head(states, keep)  # type: ignore[operator]
+def _logits(model: nn.Module, states: Tensor, beside: Tensor | Memory | None = None) -> Tensor:
+    """beside: which states are real, or, for a head that copies, what it copies from."""
+    logits: Tensor = model.head(states, beside)  # type: ignore[operator]
     note(model, "logits", logits)
     return logits

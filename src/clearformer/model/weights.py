@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 HEAD, TYPES = "head.", "front.type_embed.weight"
+READS, WRITES = "encoder.", "decoder."
 LAYER = re.compile(r"(.*\blayers)\.(\d+)\.(.*)")
 
 
@@ -35,19 +36,34 @@ def put_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
 
 def start_from(model: nn.Module, weights: dict[str, Tensor]) -> list[str]:
     """Begin with another model's weights: fewer layers of them where this one is shallower, and a new head where the
-    two heads differ. Token types that the other does not have begin like its first. Returns the names of what is new.
+    two heads differ. Token types that the other does not have begin like its first. A decoder beside an encoder that
+    had none begins like it, and what looks across is new (Rothe et al., 2020). Returns the names of what is new.
     """
-    given, own = thin_out(weights, model), weights_of(model)
+    own = weights_of(model)
+    lent = _lend(weights) if any(name.startswith(WRITES) for name in own) else {}
+    given = thin_out(weights | lent, model)
+    given = {name: weight for name, weight in given.items() if name in own or name in weights}
     for name in own:
         if name.endswith(TYPES) and name in given and len(given[name]) < len(own[name]):
             more = given[name][:1].expand(len(own[name]) - len(given[name]), -1)
             given[name] = torch.cat((given[name], more))
+    may_be_new = (HEAD, WRITES) if lent else (HEAD,)
     new = [
-        name for name in own if name.startswith(HEAD) and (name not in given or given[name].shape != own[name].shape)
+        name
+        for name in own
+        if name.startswith(may_be_new) and (name not in given or given[name].shape != own[name].shape)
     ]
     kept = {name: weight for name, weight in given.items() if name in own or not name.startswith(HEAD)}
     put_weights(model, kept | {name: own[name] for name in new})
     return new
+
+
+def _lend(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    """An encoder's weights under the names of a decoder; none where there is a decoder already."""
+    if any(name.startswith(WRITES) for name in weights):
+        return {}
+    found = {name: weight for name, weight in weights.items() if name.startswith(READS)}
+    return {WRITES + name.removeprefix(READS): weight for name, weight in found.items()}
 
 
 def thin_out(weights: dict[str, Tensor], model: nn.Module) -> dict[str, Tensor]:

@@ -25,8 +25,8 @@ from clearformer.retrieval.index_folder import (
     save_index,
 )
 from clearformer.retrieval.search_index import SearchIndex, open_embedder
-from clearformer.retrieval.sentences import windows
 from clearformer.retrieval.terms import document_terms
+from clearformer.text.sentences import windows
 from clearformer.text.unusable import UnusableTextError
 
 if TYPE_CHECKING:

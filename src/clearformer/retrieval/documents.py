@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from clearformer.retrieval.sentences import Span, passages
+from clearformer.text.sentences import Span, passages
 
 Unit = Literal["passage", "line", "file"]  # what one result is
 UNITS: tuple[Unit, ...] = get_args(Unit)

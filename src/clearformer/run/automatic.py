@@ -35,9 +35,9 @@ def recognise(files: Sequence[Path], task: str | None = None) -> Recognised:
     known = ", ".join(one.name for one in all_tasks() if one.automatic is not None)
     wanted = f"as data for {task}" if task is not None else f"as data that can be trained on (tried: {known})"
     raise ValueError(
-        f"{named} cannot be read {wanted}; give two parallel text files, a text file, a table of texts with labels, "
-        "conversations in JSON lines, a CoNLL file, questions in the layout of SQuAD, or a folder with one subfolder "
-        "of pictures per class"
+        f"{named} cannot be read {wanted}; give two parallel text files, a text file, a table of texts with labels or "
+        "with a shorter text beside each, conversations in JSON lines, a CoNLL file, questions in the layout of SQuAD, "
+        "or a folder with one subfolder of pictures per class"
     )
 
 

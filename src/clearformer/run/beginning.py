@@ -1,7 +1,7 @@
 """The model before its first step, with all that its folder will say of it."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ def begin(task: Task, recipe: Recipe, prepared: Prepared[Any], device: torch.dev
     if start is not None:
         new = start_from(model, weights_of(bundle.load(Path(start)).model))
         if new:
-            log.info("begun with %s; new are %s", start, ", ".join(new))
+            log.info("begun with %s; new are %s", start, _shown(new))
         choose_what_learns(model, tuning, new)
         if tuning.rank and open_folder(start).description.adapters:
             raise ValueError(
@@ -48,6 +48,11 @@ def begin(task: Task, recipe: Recipe, prepared: Prepared[Any], device: torch.dev
         provenance=provenance(recipe, task.training.facts(recipe)),
         base=start if tuning.rank else None,
     )
+
+
+def _shown(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 3} more" if len(names) > 4 else ""
+    return ", ".join(names[:3] if more else names) + more
 
 
 def provenance(recipe: Recipe, facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -71,7 +71,7 @@ def _open(
     folder = open_folder(model)
     task, training = trainable(name_task(folder.description.task, folder.description.model))
     judging = Judging(
-        options=options if options is not None else task.verb.options(),
+        options=options if options is not None else task.verb.options_for(folder.provenance),
         scoring=replace(training.scoring(), **(scoring or {})),
         ranks=Ranks(),
         thorough=True,

@@ -15,17 +15,24 @@ TASKS: dict[str, str] = {  # the name in config.json and recipes -> the file
     "translation": "translation",
     "language-model": "language_model",
     "conversation": "conversations",
+    "summarization": "summaries",
     "text-classification": "text_classes",
     "tagging": "word_tags",
     "question-answering": "answers",
     "embedding": "embeddings",
     "masked-language-model": "masked_words",
+    "denoising": "denoising",
     "picture-classification": "picture_classes",
     "transcription": "transcription",
     "network": "network",
 }
 
-ALSO_CALLED = {"masked-words": "masked-language-model"}  # short names that people may write
+ALSO_CALLED = {  # other names that people may write
+    "masked-words": "masked-language-model",
+    "summaries": "summarization",
+    "infilling": "denoising",
+    "span-corruption": "denoising",
+}
 
 # Which task a network is for where its folder does not say: (shape, head, front end); None stands for any.
 _BY_NETWORK: tuple[tuple[tuple[str | None, str | None, str | None], str], ...] = (

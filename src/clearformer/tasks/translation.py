@@ -6,9 +6,6 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from torch import Tensor, nn
-
 from clearformer.data.collate import PairBatch, collate_pairs
 from clearformer.data.readers.parallel import CorpusError, JoinedFiles, ParallelFiles
 from clearformer.data.shards import Shards
@@ -26,17 +23,15 @@ from clearformer.tasks import lessons
 from clearformer.tasks.automatic import parallel_text
 from clearformer.tasks.data_files import DataFiles, check_files, file_names, folder_of, several
 from clearformer.tasks.learned_vocabulary import as_preprocessing, vocabularies
+from clearformer.tasks.next_token import NextTokenObjective, TokenPair, ids_of, loss, sizes
 from clearformer.tasks.task import Judging, Prepared, Scores, Scoring, Seed, Task, Training, Workspace
 from clearformer.tasks.verbs import VERBS
 from clearformer.text.doctor.findings import Severity
 from clearformer.text.doctor.parallel import examine
 from clearformer.text.lines import read_lines
 from clearformer.text.train_tokenizer import TokenizerConfig
-from clearformer.training.loss import Loss
-from clearformer.training.projected_loss import projected_cross_entropy, projected_r_drop
 
 log = logging.getLogger(__name__)
-TokenPair = tuple[TokenIds, TokenIds]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,20 +54,6 @@ class ParallelData(DataFiles):
     def __post_init__(self) -> None:
         if not 0 <= self.split_pieces < 1:
             raise ValueError(f"data.split_pieces is a chance, at least 0 and less than 1, not {self.split_pieces}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class TranslationObjective:
-    """Cross-entropy of the next target token."""
-
-    smoothing: float = 0.1  # label smoothing: the share of the probability that is spread over all tokens
-    r_drop: float = 0.0  # weight of the divergence between two passes with different dropout; 0: one pass
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.smoothing < 1:
-            raise ValueError(f"objective.smoothing must be at least 0 and below 1, not {self.smoothing}")
-        if self.r_drop < 0:
-            raise ValueError(f"objective.r_drop must not be negative, but is {self.r_drop}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,12 +126,12 @@ def prepare(data: ParallelData, workspace: Workspace) -> Prepared[TokenPair]:
     corpus = _shards(data, files, workspace, preprocessing)
     held = held_out([files.dev_source, files.dev_target], data.target_language)
     source, target = preprocessing.sides
-    sources = _ids(source, held.sources)
+    sources = ids_of(source, held.sources)
     _refuse_long(files.dev_source, sources, workspace.options or DecodingConfig())
     return Prepared(
         train=corpus,  # type: ignore[arg-type]  # two columns
         lengths=[corpus.lengths(side) + SPECIALS_PER_SIDE for side in SIDES],
-        dev=list(zip(sources, _ids(target, held.references), strict=True)),
+        dev=list(zip(sources, ids_of(target, held.references), strict=True)),
         held=held,
         preprocessing=preprocessing,
     )
@@ -207,10 +188,6 @@ def _refuse_long(path: Path, rows: Sequence[TokenIds], options: DecodingConfig) 
         raise ValueError(f"{path}: {error}") from error
 
 
-def _ids(tokenizer: Any, texts: Sequence[str]) -> list[TokenIds]:
-    return [np.array(row) for row in tokenizer.ids(texts, add_special=False)]
-
-
 def held_out(files: Sequence[Path], language: str | None) -> References:
     """A development or test set, line by line."""
     source, target = files
@@ -225,13 +202,6 @@ def test_set(files: Sequence[Path], folder: ModelFolder) -> References:
     return held_out(files, folder.provenance.get("target_language"))
 
 
-def sizes(preprocessing: Preprocessing) -> dict[str, Any]:
-    """How many rows the tables of the model have."""
-    source, target = preprocessing.sides
-    own = {} if preprocessing.target_tokenizer is None else {"target_vocab_size": target.vocab_size}
-    return {"vocab_size": source.vocab_size, **own}
-
-
 def collate(data: ParallelData, preprocessing: Preprocessing) -> Callable[[Sequence[TokenPair], Seed], PairBatch]:
     """Pairs of ids as one batch; with `split_pieces`, in other pieces at every reading."""
     source, target = preprocessing.sides
@@ -242,24 +212,6 @@ def collate(data: ParallelData, preprocessing: Preprocessing) -> Callable[[Seque
         return collate_pairs(read, pad=source.pad_id, bos=source.bos_id, eos=source.eos_id)
 
     return collate_rows
-
-
-def loss(model: nn.Module, batch: PairBatch, objective: TranslationObjective) -> Loss:
-    """Cross-entropy of the next target token. Right padding needs no target mask: no token looks ahead."""
-    wanted = batch.target_out[batch.target_keep]
-
-    def states() -> Tensor:
-        made: Tensor = model.states(batch.source, batch.target_in, source_keep=batch.source_keep)  # type: ignore[operator]
-        return made[batch.target_keep]  # N D: padding is never scored against the whole vocabulary
-
-    head: Any = model.head
-    features, table, bias = head.projection(states())
-    if not objective.r_drop or not model.training:  # without dropout two passes would be one
-        return projected_cross_entropy(features, table, bias, wanted, smoothing=objective.smoothing)
-    again, table, bias = head.projection(states())
-    return projected_r_drop(
-        features, again, table, bias, wanted, smoothing=objective.smoothing, weight=objective.r_drop
-    )
 
 
 def score(translator: Any, held: References, judging: Judging) -> Scores:
@@ -308,7 +260,7 @@ TASK = Task(
     together=translator_of,
     training=Training(
         data=ParallelData,
-        objective=TranslationObjective,
+        objective=NextTokenObjective,
         scoring=TranslationScoring,
         check=possible,
         prepare=prepare,

@@ -4,14 +4,15 @@ The fields of an options dataclass become the command's flags, the HTTP schema, 
 Nothing here needs a tensor, so that help is instant.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from clearformer.inference.chat_settings import ChatConfig
 from clearformer.inference.generation_settings import GenerationConfig
 from clearformer.inference.reading_settings import AnswerConfig, ReadingConfig, WhyClassConfig, WhyConfig
-from clearformer.inference.translation_settings import DecodingConfig
+from clearformer.inference.summary_settings import SummaryConfig, usual_summaries
+from clearformer.inference.translation_settings import DecodingConfig, usual_search
 
 Input = Literal["text", "prompt", "question", "picture", "sound"]  # what one example is
 
@@ -21,7 +22,8 @@ class Verb:
     """A use of a model by name.
 
     does: what such a model does, in a few words. example: what to type behind the verb. line: a result as people read
-    it. default: a model that ships, where one does. why: how a result is explained, where it can be.
+    it. default: a model that ships, where one does. why: how a result is explained, where it can be. usual: the options
+    that a model folder's provenance remembers of its recipe, where it does.
     """
 
     name: str
@@ -33,6 +35,11 @@ class Verb:
     line: Callable[[Any], str]
     default: str | None = None
     why: type[Any] | None = None
+    usual: Callable[[Mapping[str, Any]], Any] | None = None
+
+    def options_for(self, provenance: Mapping[str, Any]) -> Any:
+        """How a model is used if nothing else is said."""
+        return self.options() if self.usual is None else self.usual(provenance)
 
 
 def _translation(found: Any) -> str:
@@ -56,6 +63,13 @@ def _answer(found: Any) -> str:
     return f"{found.text}\t{found.score:.4f}"
 
 
+def _filled(found: Any) -> str:
+    """Guesses for one gap, or a text made whole."""
+    if hasattr(found, "shown"):
+        return str(found.text)
+    return ", ".join(f"{guess.text} {guess.probability:.3f}" for guess in found)
+
+
 def _vector(found: Any) -> str:
     return "[" + ", ".join(f"{float(value):.6g}" for value in found) + "]"
 
@@ -72,6 +86,7 @@ VERBS: dict[str, Verb] = {
             options=DecodingConfig,
             line=_translation,
             default="en-de",
+            usual=usual_search,
         ),
         Verb(
             name="generate",
@@ -98,7 +113,7 @@ VERBS: dict[str, Verb] = {
             example='"Two dogs [MASK] in the snow."',
             input="text",
             options=ReadingConfig,
-            line=lambda found: ", ".join(f"{guess.text} {guess.probability:.3f}" for guess in found),
+            line=_filled,
         ),
         Verb(
             name="classify",
@@ -128,6 +143,16 @@ VERBS: dict[str, Verb] = {
             options=AnswerConfig,
             line=_answer,
             why=WhyConfig,
+        ),
+        Verb(
+            name="summarize",
+            summary="a short text for each long one",
+            does="summarises a text",
+            example='"Hi all, the room for tomorrow\'s meeting has changed: we meet in 6104 at ten."',
+            input="text",
+            options=SummaryConfig,
+            line=_translation,
+            usual=usual_summaries,
         ),
         Verb(
             name="embed",

@@ -117,6 +117,33 @@ def with_mask(tokenizer: Tokenizer) -> Tokenizer:
     )
 
 
+def with_ends(tokenizer: Tokenizer) -> Tokenizer:
+    """The same vocabulary, whose [CLS] begins and whose [SEP] ends what is written, where it has no such tokens."""
+    special = tokenizer.special
+    if special.eos is not None or special.cls is None or special.sep is None:
+        return tokenizer
+    return Tokenizer(
+        tokenizer.definition,
+        kind=tokenizer.kind,
+        special=replace(special, bos=special.cls, eos=special.sep),
+        normalise=tokenizer.normalise,
+        special_in_text=tokenizer.special_in_text,
+    )
+
+
+def with_pieces(tokenizer: Tokenizer, pieces: Sequence[str]) -> Tokenizer:
+    """The same vocabulary with more pieces at its end that no text is cut into, such as T5's sentinels."""
+    engine = tokenizers.Tokenizer.from_str(tokenizer.definition)
+    engine.add_special_tokens([AddedToken(piece, special=True, normalized=False) for piece in pieces])
+    return Tokenizer.from_engine(
+        engine,
+        kind=tokenizer.kind,
+        special=tokenizer.special,
+        normalise=tokenizer.normalise,
+        special_in_text=tokenizer.special_in_text,
+    )
+
+
 def byte_level_tokenizer(
     vocabulary: dict[str, int], merges: list[tuple[str, str]], special: SpecialTokens
 ) -> Tokenizer:

@@ -14,7 +14,10 @@ TEXT_NAMES = ("text", "sentence", "review", "content", "comment", "title", "twee
 SECOND_NAMES = ("sentence2", "question2", "text_b", "hypothesis", "second")
 LABEL_NAMES = ("label", "labels", "class", "category", "sentiment", "target", "intent", "topic", "stars", "rating",
                "polarity", "tag", "score", "标签", "类别", "情感", "分类")  # fmt: skip
-KNOWN_NAMES = {*TEXT_NAMES, *SECOND_NAMES, *LABEL_NAMES, "id", "index", "idx"}
+LONG_NAMES = ("text", "article", "document", "body", "email", "mail", "content", "dialogue", "story", "message",
+              "source", "正文", "内容", "文本", "文章")  # fmt: skip
+SHORT_NAMES = ("summary", "subject", "headline", "highlights", "abstract", "tldr", "title", "摘要", "标题", "主题")
+KNOWN_NAMES = {*LONG_NAMES, *SHORT_NAMES, *TEXT_NAMES, *SECOND_NAMES, *LABEL_NAMES, "id", "index", "idx"}
 SNIFFED = 50  # records, to find what separates columns
 PEEKED = 200  # records, to see whether the first one names the columns
 FEW_VALUES = 0.2  # of the rows: a column with fewer different values repeats them

@@ -6,7 +6,7 @@ scale of the scores inside the query's weights), and a step is a plain sequence 
 `layers.py` define the model; this file follows them, and a test compares every number.
 
 `capture_decoder` knows absolute positions, plain heads and a plain feed-forward: the 2017 Transformer, Marian,
-BART and similar models, pre- or post-norm. For anything else it returns None.
+BART and similar models, pre- or post-norm. For anything else, such as a head that copies, it returns None.
 
 R rows, D model width, H heads, K head width, V vocabulary; groups: see `beam_cache.py`.
 """
@@ -153,7 +153,7 @@ class FastDecoder:
 
 def capture_decoder(model: nn.Module) -> FastDecoder | None:
     """The fast decoder of this model, or None where only the readable path supports it."""
-    if not isinstance(model, EncoderDecoder) or not isinstance(model.decoder, Decoder):
+    if not isinstance(model, EncoderDecoder) or not isinstance(model.decoder, Decoder) or model.copies:
         return None
     front, layers = model.decoder.front, list(model.decoder.layers)
     plain_front = isinstance(front, TokenFrontend) and front.type_embed is None and isinstance(front.widen, nn.Identity)

@@ -17,6 +17,7 @@ _BLANK = re.compile(r"[^\S\n]*\n(?:[^\S\n]*\n)+")
 # White space after . ! or ? and what closes a quotation; the place after a full-width mark, blank or not; the line end
 # before an item of a list, a row of a table or a heading.
 _ENDS = re.compile(r"""[.!?…]["'”’»)\]]*(\s+)|[。！？]["'”’」』）》]*(\s*)|(\n)(?=[^\S\n]*(?:[-*+|#>]|\d+[.)])\s*\S)""")
+_LAST = re.compile(r"""[.!?…。！？]["'”’»)\]」』）》]*$""")
 _WIDE = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U000323af]")
 
 
@@ -55,6 +56,21 @@ def windows(text: str, longest: int = LONGEST) -> list[Span]:
     one ("Then train.") is near every question of a few words, so it is read together with the next.
     """
     return list(dict.fromkeys([*_long_enough(text, sentences(text, longest), longest), *passages(text, longest)]))
+
+
+def whole_sentences(text: str) -> str:
+    """A text that was broken off, up to the end of its last sentence that is surely one; "" where none is.
+
+    A mark at the very end may be anything (3. of 3.5), so only what stands before white space counts, or a full-width
+    mark.
+    """
+    ends = [found.start(found.lastindex or 0) for found in _ENDS.finditer(text) if found[3] is None]
+    return text[: ends[-1]] if ends else ""
+
+
+def ends_a_sentence(text: str) -> bool:
+    """Whether the last sign of a text ends a sentence."""
+    return _LAST.search(text) is not None
 
 
 def _long_enough(text: str, found: list[Span], longest: int) -> list[Span]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearformer.retrieval.sentences import LONGEST, passages, sentences, size, windows
+from clearformer.text.sentences import LONGEST, ends_a_sentence, passages, sentences, size, whole_sentences, windows
 
 TEXTS = st.text(st.sampled_from("ab .!?。雪\n#-\t’"), max_size=200)
 
@@ -65,3 +65,23 @@ def test_a_line_without_an_end_is_cut_in_linear_time():
     text = "雪" * 100_000
     assert len(sentences(text)) < 2 * 4 * len(text) / LONGEST
     assert shown("word " * 30_000, sentences("word " * 30_000))[0].endswith("word")
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("One. Two. Thr", "One. Two."),
+        ("One. It costs 3.", "One."),  # 3.5 may have been meant
+        ("He said “yes!” and then", "He said “yes!”"),
+        ("第一句。第二句！第三", "第一句。第二句！"),
+        ("no end at all", ""),
+        ("", ""),
+    ],
+)
+def test_what_was_broken_off_ends_with_its_last_sure_sentence(text, whole):
+    assert whole_sentences(text) == whole
+
+
+def test_the_last_sign_says_whether_a_sentence_ends():
+    assert all(map(ends_a_sentence, ("Done.", "Really?", "“Yes!”", "好。", "well…")))
+    assert not any(map(ends_a_sentence, ("Done", "3.5 kg", "", "a, b")))
