@@ -40,15 +40,13 @@ def evaluate_task(arguments: argparse.Namespace, name: str) -> None:
     scoring = given_reading(arguments, [one.name for one in fields(task.training.scoring)], name)
     files = find_test_files(arguments.data or [])
     with progress_bar("scoring") as show:
-        options = read_options(arguments, task.verb.options)
+        usual = task.verb.options_for(open_folder(arguments.model).provenance)
         given: dict[str, Any] = {
-            "options": options,
+            "options": read_options(arguments, task.verb.options, usual),
             "scoring": scoring,
             "others": arguments.others,
             "on_progress": show,
         }
-        usual = task.verb.options_for(open_folder(arguments.model).provenance)
-        options = read_options(arguments, task.verb.options, usual)
         if arguments.report:
             found = report(arguments.model, files, **given)
         else:
