@@ -7,6 +7,7 @@ import pytest
 
 from clearformer.cli.main import main
 from clearformer.folder import bundle
+from clearformer.inference.summarizer import Summarizer
 from support.toy_models import small
 
 LONG = "two dogs play. " * 12 + "the cat runs in the snow."
@@ -49,3 +50,21 @@ def test_what_does_not_go_together_is_refused(model, tmp_path, capsys):
     assert main(["summarize", "a text", "--file", "x.txt", "--model", model]) == 2
     assert "only one of these" in capsys.readouterr().err
     assert main(["summarize", "a text", "--model", model, "--beam", "0"]) == 2
+
+
+def test_evaluate_uses_a_model_as_its_recipe_did(model, tmp_path, monkeypatch, capsys):
+    """What the folder remembers counts unless the command line says otherwise."""
+    used = []
+    real = Summarizer.summarize
+
+    def watched(self, texts, config=None, **more):
+        used.append(config)
+        return real(self, texts, config, **more)
+
+    monkeypatch.setattr(Summarizer, "summarize", watched)
+    rows = [{"text": f"two dogs play in the snow and the cat runs {n}", "summary": f"dogs play {n}"} for n in range(4)]
+    (tmp_path / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert main(["evaluate", "--model", model, "--data", str(tmp_path / "test.jsonl")]) == 0
+    assert main(["evaluate", "--model", model, "--data", str(tmp_path / "test.jsonl"), "--beam", "2"]) == 0
+    assert [(one.beam, one.max_tokens) for one in used] == [(1, 6), (2, 6)]
+    assert "ROUGE-L" in capsys.readouterr().out
