@@ -14,7 +14,7 @@ from clearformer.model.config import NormConfig
 from clearformer.model.families import transformer
 from clearformer.model.weights import weights_of
 from clearformer.run.pace import fitted, in_words, seconds_per_step
-from clearformer.tasks.translation import TranslationObjective
+from clearformer.tasks.next_token import NextTokenObjective
 from clearformer.tasks.translation import loss as translation_loss
 from clearformer.training.checkpoint import moments_of
 from clearformer.training.distributed import Ranks
@@ -44,7 +44,7 @@ def make(folder, optimiser, *, bad=()):
     )
     parts = LoopParts(
         batch_at=lambda place: (batch_at(place), place in bad),
-        loss=lambda model, given: scaled(translation_loss(model, given[0], TranslationObjective()), given[1]),
+        loss=lambda model, given: scaled(translation_loss(model, given[0], NextTokenObjective()), given[1]),
         validate=lambda model, step: {"score": 0.0},
         better=lambda scores: 0.0,
     )

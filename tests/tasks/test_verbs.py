@@ -19,7 +19,7 @@ def test_a_verb_has_options_with_defaults_and_a_word_for_each(verb):
         assert field.metadata.get("help"), f"{verb.name}: say what {field.name} does"
 
 
-@pytest.mark.parametrize("task", all_tasks(), ids=lambda task: task.name)
+@pytest.mark.parametrize("task", list(all_tasks()), ids=lambda task: task.name)
 def test_a_task_s_object_has_its_verb_as_a_method_that_takes_its_options(task):
     method = getattr(task.use, task.verb.name)
     assert VERBS[task.verb.name] is task.verb
