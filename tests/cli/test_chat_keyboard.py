@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -59,9 +60,18 @@ class Person:
         os.write(self.master, f"{line}\n".encode())
 
     def presses_ctrl_c(self):
-        """Nobody is faster: what comes between the prompt and the reading of keys, Python notices with the next key."""
-        time.sleep(1)
+        """Once the program waits for a key, or is at work for a while: what comes between the prompt and the reading of
+        keys, Python notices with the next key, and on a busy machine that moment is long."""
+        end, asleep = time.monotonic() + 3, 0
+        while asleep < 5 and (asleep or time.monotonic() < end):
+            time.sleep(0.1)
+            asleep = asleep + 1 if self._is_asleep() else 0
         os.write(self.master, b"\x03")
+
+    def _is_asleep(self):
+        """Whether the main thread waits for something, rather than works or wants to."""
+        facts = Path(f"/proc/{self.program.pid}/stat")
+        return facts.exists() and facts.read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0] == "S"
 
     def leaves(self):
         os.write(self.master, b"\x04")
