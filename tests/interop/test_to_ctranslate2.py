@@ -160,7 +160,8 @@ USED_OR_REFUSED = {
     "shape", "vocab_size", "target_vocab_size", "dim", "layers", "decoder_layers", "max_len", "activation", "gated",
     "share_layers", "attention.heads", "attention.kv_heads", "attention.head_dim", "attention.scale",
     "attention.window", "norm.kind", "norm.place", "norm.eps", "norm.final", "embedding.dim", "embedding.scale",
-    "embedding.types", "embedding.norm", "front.kind", "head.kind", "head.bias", "head.transform", "head.shrink", "head.copy",
+    "embedding.types", "embedding.norm", "front.kind", "head.kind", "head.bias", "head.transform", "head.shrink",
+    "head.copy",
     *(f"position.{name}" for name in ("kind", "base", "offset", "pairs", "scaling", "factor", "max_distance")),
 }  # fmt: skip
 READ_FROM_THE_WEIGHTS = {
