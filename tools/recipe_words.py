@@ -330,7 +330,7 @@ CHINESE = {
     "AnswerConfig.no_answer": "文本里没有答案时就说没有（前提是模型学过这一点）",
     "GenerationConfig": "怎样续写。",
     "GenerationConfig.max_new": "最多续写多少词元",
-    "GenerationConfig.temperature": "温度：0 总取概率最大的词元，1 按模型的概率抽取",
+    "GenerationConfig.temperature": "温度：0 总取概率最大的词元，1 按模型的概率抽取；不写则按模型的配方",
     "GenerationConfig.top_k": "只在概率最大的 k 个词元里抽取",
     "GenerationConfig.top_p": "只在概率合计达到这个值的那些最可能的词元里抽取",
     "GenerationConfig.min_p": "只在概率不低于最大概率这一比例的词元里抽取",

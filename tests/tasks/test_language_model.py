@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from clearformer.inference.generation_settings import GenerationConfig, usual_writing
 from clearformer.inference.text_generator import TextGenerator
 from clearformer.run.recipe import read_recipe
 from clearformer.tasks import language_model
@@ -92,8 +93,12 @@ def test_the_loss_is_the_plain_cross_entropy_of_the_next_token(made):
     assert found.count == int(batch.keep.sum())
 
 
-def test_the_folder_remembers_what_the_model_saw_at_a_time(recipe):
-    assert language_model.facts(recipe) == {"data": "prose.txt", "context": 16}
+def test_the_folder_remembers_what_the_model_saw_at_a_time_and_how_it_writes(recipe):
+    wanted = {"data": "prose.txt", "context": 16, "decoding": {"temperature": 0.8}}
+    assert language_model.facts(recipe) == wanted
+    assert usual_writing(wanted) == GenerationConfig(temperature=0.8)
+    with pytest.raises(ValueError, match=r"decoding\.temperature = 'hot', which is no such setting"):
+        usual_writing({"decoding": {"temperature": "hot"}})
 
 
 def test_a_prompt_is_read_as_training_read_text(made):

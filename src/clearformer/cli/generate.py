@@ -21,6 +21,7 @@ from clearformer.cli.use import (
     read_whole,
 )
 from clearformer.inference.generation_settings import GenerationConfig
+from clearformer.tasks.verbs import VERBS
 
 if TYPE_CHECKING:
     from typing import IO
@@ -53,7 +54,10 @@ def run(arguments: argparse.Namespace) -> None:
         arguments.choices = [one for given in arguments.choices for one in given.split(",")]
     if arguments.schema is not None:
         arguments.schema = read_whole(arguments.schema).text
-    config = read_options(arguments, GenerationConfig)
+    from clearformer.folder.description import open_folder
+
+    usual = VERBS["generate"].options_for(open_folder(arguments.model).provenance)
+    config = read_options(arguments, GenerationConfig, usual)
     prompts = _prompts(arguments)
     from clearformer.inference.text_generator import TextGenerator
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from clearformer.foundation.forms import check_bounds
+from clearformer.inference.translation_settings import remembered
 
 if TYPE_CHECKING:
     from clearformer.decoding.constraints.grammar import Grammar
@@ -17,7 +18,11 @@ class GenerationConfig:
 
     max_new: int = field(default=128, metadata={"help": "most tokens to add", "least": 1})
     temperature: float = field(
-        default=0.0, metadata={"help": "0 takes the likeliest token, 1 draws by the model's probabilities", "least": 0}
+        default=0.0,
+        metadata={
+            "help": "0 takes the likeliest token, 1 draws by the model's probabilities; without it as its recipe says",
+            "least": 0,
+        },
     )
     top_k: int | None = field(default=None, metadata={"help": "draw among the k likeliest tokens only", "least": 1})
     top_p: float | None = field(
@@ -109,3 +114,8 @@ class GenerationConfig:
             )
         if self.temperature == 0 and self.samples > 1:
             raise ValueError("samples above 1 would all be the same text; set temperature above 0")
+
+
+def usual_writing(provenance: Mapping[str, Any]) -> GenerationConfig:
+    """How a model folder's own recipe writes, or our defaults where the folder does not say."""
+    return GenerationConfig(**remembered(provenance, {"temperature": (int, float)}))

@@ -134,6 +134,7 @@ def facts(recipe: Any) -> dict[str, Any]:
     return {
         "data": recipe.data.corpus or ", ".join(Path(name).name for name in several(recipe.data.train)),
         "context": recipe.data.context,
+        "decoding": {"temperature": recipe.use.temperature},
         **apart,
     }
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from clearformer.inference.chat_settings import ChatConfig
-from clearformer.inference.generation_settings import GenerationConfig
+from clearformer.inference.generation_settings import GenerationConfig, usual_writing
 from clearformer.inference.reading_settings import AnswerConfig, ReadingConfig, WhyClassConfig, WhyConfig
 from clearformer.inference.summary_settings import SummaryConfig, usual_summaries
 from clearformer.inference.translation_settings import DecodingConfig, usual_search
@@ -96,6 +96,7 @@ VERBS: dict[str, Verb] = {
             input="prompt",
             options=GenerationConfig,
             line=str,
+            usual=usual_writing,
         ),
         Verb(
             name="chat",
