@@ -10,7 +10,7 @@ const NUMBER = 60;
 export function bars({ rows, label, say, signed = false }) {
   const wide = (text) => [...text].reduce((sum, one) => sum + (one.codePointAt(0) > 0x2e7f ? 13 : 7.4), 0);
   const left = Math.min(220, Math.max(60, ...rows.map((row) => wide(row.name)))) + 10;
-  const long = innerWidth < 640 ? 90 : 260; // a bar over the whole range
+  const long = innerWidth < 640 ? 90 : 220; // a bar over the whole range
   const [low, high] = [Math.min(0, ...rows.map((row) => row.value)), Math.max(0, ...rows.map((row) => row.value))];
   const size = high - low || 1;
   const [width, height] = [left + long + (low < 0 ? 2 : 1) * NUMBER, ROW * rows.length + 8];
