@@ -7,6 +7,7 @@ turns are left out, whole, and the system message stays.
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -123,21 +124,20 @@ class Conversation:
         shown = ""
         self._stepper.stopped = stopped
         try:
-            for choice in self._choices(prompt, replace(config, max_new=min(config.max_new, room))):
-                if choice.token in self.chatter.text.ends:
-                    ended = "turn"
-                    break
-                chosen.append(choice.token)
-                text = self.chatter.tokenizer.decode(chosen)
-                if text.startswith(shown) and not text.endswith(HALF):
-                    piece, shown = text[len(shown) :], text
-                    yield piece
-                if stopped():
-                    break
-            else:
-                ended = "length"
-        except Stopped:  # while the prompt was read: there is no answer, and `ended` says so already
-            pass
+            with suppress(Stopped):  # while the prompt was read: there is no answer, and `ended` says so already
+                for choice in self._choices(prompt, replace(config, max_new=min(config.max_new, room))):
+                    if choice.token in self.chatter.text.ends:
+                        ended = "turn"
+                        break
+                    chosen.append(choice.token)
+                    text = self.chatter.tokenizer.decode(chosen)
+                    if text.startswith(shown) and not text.endswith(HALF):
+                        piece, shown = text[len(shown) :], text
+                        yield piece
+                    if stopped():
+                        break
+                else:
+                    ended = "length"
         finally:
             self._keep(messages, shown, ended)
             self.last = Answered(text=shown, tokens=len(chosen), ended=ended, dropped=dropped, read=self._stepper.read)
