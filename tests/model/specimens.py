@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from clearformer.model.build import build
 from clearformer.model.config import (
     AttentionConfig,
+    ConditionConfig,
     EmbeddingConfig,
     FrontConfig,
     HeadConfig,
@@ -20,9 +21,9 @@ from clearformer.model.config import (
 from clearformer.model.families import FAMILIES
 
 VOCAB, DIM, HEADS, LAYERS, MELS = 29, 32, 4, 2, 6
-KINDS: tuple[str, ...] = get_args(PositionKind)
+KINDS: tuple[str, ...] = tuple(kind for kind in get_args(PositionKind) if kind != "grid")  # which is for pictures
 WRITERS = ("transformer", "marian", "bart", "t5")  # read tokens, write tokens
-READERS = ("bert", "roberta", "distilbert", "albert", "roformer")
+READERS = ("bert", "roberta", "distilbert", "albert", "roformer", "modernbert")
 SPEAKERS = ("gpt2", "llama", "transformer-xl")
 
 SIZES: dict[str, Any] = {
@@ -35,7 +36,12 @@ PECULIAR: dict[str, dict[str, Any]] = {
         "front": FrontConfig(kind="patches", picture=8, patch=4),
         "head": HeadConfig(kind="boxes", labels=5, queries=6),
     },
+    "dit": {
+        "front": FrontConfig(kind="patches", picture=8, patch=4, class_token=False),
+        "condition": ConditionConfig(classes=3),
+    },
     "whisper": {"front": FrontConfig(kind="sound", mels=MELS)},
+    "modernbert": {"attention": AttentionConfig(bias=False, window=3, wide=(0,))},
     "llama": {"kv_heads": 2},
 }
 

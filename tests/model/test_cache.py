@@ -255,3 +255,25 @@ def test_a_cache_that_is_cut_goes_on_from_there():
     cache.cut(0)
     assert cache.next_position() == 0
     assert cache.positions is None
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("kind", ["relative", "rotary", "alibi"])
+def test_what_a_cache_forgets_has_no_influence_and_the_rest_goes_on(kind):
+    """Every row as if its forgotten tokens had been masked: some rows first, then all, then more than there is."""
+    model, text = specimen("transformer-xl", kind, layers=1), torch.randint(VOCAB, (3, 9))
+    cache, plain = model.start_cache(room=4), model.start_cache()
+    model(text[:, :6], cache=cache)
+    cache.hide(torch.tensor([True, False, True]), 2)
+    assert cache.span() == 6
+    keep = torch.tensor([[False] * 4 + [True] * 2, [True] * 6, [False] * 4 + [True] * 2])
+    said = model(text[:, 6:8], cache=cache)
+    for row in range(3):
+        seen = text[row, :8][torch.cat((keep[row], torch.tensor([True, True])))]
+        close(said[row], model(seen[None])[0, -2:])
+    cache.hide(torch.tensor([True, True, True]), 3)
+    assert cache.span() == 3
+    close(model(text[:, 8:], cache=cache)[:, 0], model(text[:, 5:])[:, -1])
+    cache.forget(100)
+    plain.forget(3)  # there is nothing yet
+    close(model(text, cache=cache), model(text, cache=plain))

@@ -10,7 +10,8 @@ from clearformer.decoding.rules import Rules
 from clearformer.inference.steppers import Seq2SeqStepper, pad_sources, stepper_for
 from clearformer.interop.to_ctranslate2 import reasons_against
 from clearformer.model.build import build
-from clearformer.model.config import FrontConfig, HeadConfig, described
+from clearformer.model.config import FrontConfig, HeadConfig
+from clearformer.model.described import described
 from clearformer.model.families import bart, gpt2, t5, transformer
 from clearformer.model.fast.decoder import capture_decoder
 from clearformer.model.trace import trace

@@ -48,6 +48,12 @@ NAMES = {
         encoder.front.{{embed,type_embed}}.weight  encoder.front.norm.{{weight,bias}}
         {POST_ENCODER} head.pooler.{{weight,bias}}
     """,
+    "modernbert": """
+        encoder.front.embed.weight  encoder.front.norm.weight  encoder.norm.weight
+        encoder.layers.*.self_attn.{q,k,v,out}_proj.weight  encoder.layers.1.self_attn_residual.before.weight
+        encoder.layers.*.ffn.{gate,up,down}_proj.weight  encoder.layers.*.ffn_residual.before.weight
+        head.transform.{0,2}.weight  head.{table,bias}
+    """,
     "vit": f"""
         encoder.front.class_token  encoder.front.patch_proj.{{weight,bias}}  encoder.front.position.table.weight
         encoder.layers.*.self_attn.{ATTENTION}  encoder.layers.*.{FFN}
@@ -57,6 +63,13 @@ NAMES = {
     "detr": f"""
         encoder.front.class_token  encoder.front.patch_proj.{{weight,bias}}  decoder.front.queries.weight
         {POST_ENCODER} {POST_DECODER} head.classify.{{weight,bias}}  head.locate.{{0,2,4}}.{{weight,bias}}
+    """,
+    "dit": f"""
+        encoder.front.patch_proj.{{weight,bias}}  encoder.front.position.table.weight
+        encoder.told.embed.weight  encoder.told.time_proj.{{0,2}}.{{weight,bias}}  encoder.modulate.{{weight,bias}}
+        encoder.layers.*.self_attn.{ATTENTION}  encoder.layers.*.{FFN}
+        encoder.layers.*.{{self_attn,ffn}}_residual.{{offsets,before.weight,before.bias}}
+        encoder.norm.{{weight,bias}}  head.paint.{{weight,bias}}
     """,
     "gpt2": f"""
         decoder.front.{{embed,position.table}}.weight  decoder.norm.{{weight,bias}}  head.table
@@ -128,12 +141,13 @@ def test_choices_of_the_papers():
     def those(question):
         return {name for name, config in families.items() if question(config)}
 
-    assert those(lambda c: c.norm.place == "pre") == {"t5", "vit", "gpt2", "llama", "whisper"}
+    assert those(lambda c: c.norm.place == "pre") == {"t5", "vit", "dit", "gpt2", "llama", "whisper", "modernbert"}
     assert those(lambda c: c.norm.kind == "rms") == {"t5", "llama"}
     assert those(lambda c: c.embedding.scale) == {"transformer", "marian", "transformer-xl"}
-    assert those(lambda c: c.gated) == {"llama"}
+    assert those(lambda c: c.gated) == {"llama", "modernbert"}
+    assert those(lambda c: not c.norm.first) == {"modernbert"}
     assert those(lambda c: c.share_layers) == {"albert"}
-    assert those(lambda c: c.position.kind == "rotary") == {"roformer", "llama"}
+    assert those(lambda c: c.position.kind == "rotary") == {"roformer", "llama", "modernbert"}
     assert those(lambda c: c.position.kind == "learned") == {
         "bart",
         "bert",
@@ -141,6 +155,7 @@ def test_choices_of_the_papers():
         "distilbert",
         "albert",
         "vit",
+        "dit",
         "gpt2",
     }
     assert those(lambda c: c.attention.scale is not None) == {"t5"}

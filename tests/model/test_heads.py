@@ -5,7 +5,18 @@ import torch
 
 from clearformer.model.config import FrontConfig, HeadConfig
 from clearformer.model.frontends import patchify
-from clearformer.model.heads import AnswerSpan, Boxes, LanguageModel, Pixels, SequenceClass, States, TokenTags
+from clearformer.model.heads import (
+    AnswerSpan,
+    Boxes,
+    FirstAndPatches,
+    LanguageModel,
+    PatchMean,
+    Pixels,
+    SequenceClass,
+    States,
+    TaughtClass,
+    TokenTags,
+)
 from model.specimens import DIM, VOCAB, close, specimen
 
 B, T, D = 2, 5, 8
@@ -47,6 +58,27 @@ def test_the_mean_is_over_real_tokens():
     assert head(STATES, torch.zeros_like(KEEP)).isfinite().all()
 
 
+def test_a_weighted_mean_leaves_padding_out():
+    """By the formula: the softmax of one score for each real state."""
+    head = SequenceClass(D, 3, pool="weighted")
+    scores = head.pool.weigh(STATES)[..., 0].masked_fill(~KEEP, -torch.inf)
+    close(head(STATES, KEEP), head.classify(torch.einsum("bt,btd->bd", scores.softmax(dim=1), STATES)))
+    torch.nn.init.zeros_(head.pool.weigh.weight)
+    close(head(STATES), head.classify(STATES.mean(dim=1)))  # equal scores: the plain mean
+
+
+def test_the_mean_of_patches_leaves_out_what_stands_before_them():
+    close(PatchMean(2)(STATES), STATES[:, 2:].mean(dim=1))
+    close(FirstAndPatches(2)(STATES), torch.cat((STATES[:, 0], STATES[:, 2:].mean(dim=1)), dim=-1))
+    head = SequenceClass(2 * D, 3, pool=FirstAndPatches(1))
+    close(head(STATES), head.classify(FirstAndPatches(1)(STATES)))
+
+
+def test_two_classifiers_have_the_same_say():
+    head = TaughtClass(D, 3)
+    close(head(STATES), (head.classify(STATES[:, 0]) + head.classify_taught(STATES[:, 1])) / 2)
+
+
 def test_the_first_token_is_the_first_real_one():
     head = SequenceClass(D, 3, pooler=True)
     first = torch.stack([STATES[0, 0], STATES[1, 1]])
@@ -76,6 +108,8 @@ def test_pixels_are_painted_where_their_patch_was():
     """The class token is left out, and each patch's state paints its own square."""
     head = Pixels(D, channels=3, picture=4, patch=2)
     close(patchify(head(STATES), 2), head.paint(STATES[:, 1:]))
+    head.start = Pixels(D, channels=3, picture=4, patch=2, class_token=False).start
+    close(patchify(head(STATES[:, :4]), 2), head.paint(STATES[:, :4]))
 
 
 @pytest.mark.parametrize(
@@ -83,7 +117,7 @@ def test_pixels_are_painted_where_their_patch_was():
     [
         (HeadConfig(kind="class", labels=5), (2, 5)),
         (HeadConfig(kind="class", labels=5, pool="mean", pooler=True, dropout=0.1), (2, 5)),
-        (HeadConfig(kind="boxes", labels=5), (2, 5, 10)),
+        (HeadConfig(kind="boxes", labels=5), (2, 4, 9)),
         (HeadConfig(kind="masks", labels=5), (2, 5, 8, 8)),
         (HeadConfig(kind="pixels"), (2, 3, 8, 8)),
         (HeadConfig(kind="states"), (2, 5, DIM)),

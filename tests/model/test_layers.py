@@ -11,11 +11,13 @@ from clearformer.model.layers import (
     BatchNorm,
     DecoderLayer,
     EncoderLayer,
+    FeatureScale,
     FeedForward,
     GatedFeedForward,
     Residual,
     post_norm,
     pre_norm,
+    scaled_norm,
 )
 from model.specimens import close
 
@@ -132,6 +134,14 @@ def test_pre_norm_leaves_the_gradient_a_straight_path():
     change, gradient = through(post_norm(layer_norm))
     assert change.abs().max() > 0.1
     assert gradient.abs().max() < 0.1
+
+
+def test_what_a_part_adds_is_scaled_feature_by_feature():
+    x, part = torch.randn(B, T, D), nn.Linear(D, D)
+    residual = scaled_norm(layer_norm, lambda: FeatureScale(D, 0.1))
+    close(residual(x, part), x + 0.1 * part(F.layer_norm(x, (D,))))
+    residual.inside.weight.data.zero_()
+    close(residual(x, part), x)
 
 
 def test_residual_dropout_falls_on_the_branch_alone():

@@ -9,6 +9,7 @@ from clearformer.model.attention_context import AttentionContext
 from clearformer.model.positions import (
     Alibi,
     Buckets,
+    Grid,
     Learned,
     NoPosition,
     Relative,
@@ -262,6 +263,23 @@ def test_a_bucket_has_a_bias_for_each_head():
 
 
 # ---- relative, matched by the query ---------------------------------------------------------------------------------
+
+
+def test_grid_tells_rows_and_columns_apart():
+    """Of patches alone: one step right is the same bias everywhere, and another one than a step down."""
+    grid, places = Grid(H, side=3), torch.arange(10)[None]
+    index = grid.index(places, places)[0]
+    patch = {(y, x): 1 + 3 * y + x for y in range(3) for x in range(3)}
+    right = {int(index[patch[y, x], patch[y, x + 1]]) for y in range(3) for x in range(2)}
+    down = {int(index[patch[y, x], patch[y + 1, x]]) for y in range(2) for x in range(3)}
+    assert len(right) == len(down) == 1
+    assert right != down
+    assert set(index[1:, 1:].flatten().tolist()) == set(range(25))
+    from_class, to_class, itself = index[0, 1:], index[1:, 0], index[0, 0]
+    assert set(from_class.tolist()) | set(to_class.tolist()) | {int(itself)} == {25, 26, 27}
+    context = AttentionContext(places, places)
+    bias = grid.bias(torch.zeros(1, H, 10, K), torch.zeros(1, H, 10, K), context)
+    torch.testing.assert_close(bias[0, 2, 4, 7], grid.table.weight[index[4, 7], 2])
 
 
 def test_shaw_by_the_formula():

@@ -110,6 +110,33 @@ def attend_fused(
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, scale=scale, enable_gqa=grouped)
 
 
+class Capped(nn.Module):
+    """`attend` with scores that bend towards a limit, cap·tanh(score / cap), before anything is added (Gemma 2)."""
+
+    def __init__(self, cap: float) -> None:
+        super().__init__()
+        self.cap = cap
+
+    def forward(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        *,
+        mask: Tensor | None = None,
+        bias: Tensor | None = None,
+        scale: float | None = None,
+        dropout: float = 0.0,
+        notes: Notes | None = None,
+    ) -> Tensor:
+        scores = q @ share(k, q.size(1)).mT * (1 / math.sqrt(q.size(-1)) if scale is None else scale)  # B H T S
+        bent = self.cap * torch.tanh(scores / self.cap)
+        if notes:
+            notes("scaled", scores)
+            notes("scores", bent)
+        return gather(bent if bias is None else bent + bias, v, mask=mask, dropout=dropout, notes=notes)
+
+
 class Additive(nn.Module):
     """Bahdanau's scorer: a small network compares query and key, wᵀ·tanh(q + k) after their projections
     (Bahdanau et al., 2015, A.1.2).
@@ -183,18 +210,23 @@ class Attention(nn.Module):
         source_dim: int | None = None,
         bias: bool = True,
         key_bias: bool | None = None,
+        out_bias: bool | None = None,
+        head_norm: Callable[[int], nn.Module] | None = None,
         scale: float | None = None,
         dropout: float = 0.0,
         position: NoPosition | None = None,
         kernel: Kernel = attend_fused,
     ) -> None:
+        """head_norm: makes a norm of so many features, for each head's queries and for its keys."""
         super().__init__()
         self.heads = heads if isinstance(heads, Heads) else Heads.of(dim, heads)
         h, width = self.heads, source_dim or dim
         self.q_proj = nn.Linear(dim, h.count * h.key_dim, bias=bias)
         self.k_proj = nn.Linear(width, h.kv_count * h.key_dim, bias=bias if key_bias is None else key_bias)
         self.v_proj = nn.Linear(width, h.kv_count * h.value_dim, bias=bias)
-        self.out_proj = nn.Linear(h.count * h.value_dim, dim, bias=bias)
+        self.out_proj = nn.Linear(h.count * h.value_dim, dim, bias=bias if out_bias is None else out_bias)
+        self.q_norm = nn.Identity() if head_norm is None else head_norm(h.key_dim)
+        self.k_norm = nn.Identity() if head_norm is None else head_norm(h.key_dim)
         self.position = position if position is not None else NoPosition()
         self.kernel, self.scale, self.dropout = kernel, scale, dropout
 
@@ -205,10 +237,11 @@ class Attention(nn.Module):
         keys_from = x if source is None else source
 
         def project() -> tuple[Tensor, Tensor]:
-            k = split(self.k_proj(keys_from), self.heads.kv_count)
+            k = self.k_norm(split(self.k_proj(keys_from), self.heads.kv_count))
             return self.position.rotate_keys(k, context), split(self.v_proj(keys_from), self.heads.kv_count)
 
-        q = self.position.rotate_queries(split(self.q_proj(x), self.heads.count), context)  # B H T K
+        q = self.q_norm(split(self.q_proj(x), self.heads.count))  # B H T K
+        q = self.position.rotate_queries(q, context)
         k, v = project() if cache is None else cache.extend(project)
         gathered = self.gather(q, k, v, context)  # B H T Kv
         output: Tensor = self.out_proj(merge(gathered))
@@ -224,7 +257,7 @@ class Attention(nn.Module):
             return self.kernel(q, k, v, mask=context.mask, bias=bias, scale=self.scale, dropout=dropout)
         for label, value in (("q", q), ("k", k), ("v", v)):
             notes(label, value)
-        readable = self.kernel if isinstance(self.kernel, Additive) else attend
+        readable = self.kernel if isinstance(self.kernel, Additive | Capped) else attend
         gathered = readable(q, k, v, mask=context.mask, bias=bias, scale=self.scale, dropout=dropout, notes=notes)
         notes("heads", gathered)
         return gathered

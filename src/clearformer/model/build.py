@@ -4,6 +4,7 @@ Layers receive objects and never test names.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from torch import nn
@@ -17,6 +18,7 @@ from clearformer.model.baselines.convolution import (
     ConvolutionalEncoderLayer,
     HopAttention,
 )
+from clearformer.model.baselines.picture_convolution import PictureConvolution, PictureConvolutionLayer
 from clearformer.model.baselines.recurrent import (
     AdditiveAttention,
     AttentiveDecoder,
@@ -33,15 +35,25 @@ from clearformer.model.build_parts import (
     front,
     fronts,
     language_model,
+    layer_positions,
+    norm,
+    plain_residual,
     residual,
-    score_position,
     token_front,
 )
-from clearformer.model.config import ModelConfig
+from clearformer.model.conditioned import (
+    AdaptiveResidual,
+    ConditionedEncoder,
+    ConditionedLayer,
+    ConditionedModel,
+    Told,
+)
+from clearformer.model.config import FrontConfig, HeadConfig, ModelConfig
 from clearformer.model.copying import CopyingHead
 from clearformer.model.frontends import QueryFrontend
 from clearformer.model.init import initialise
-from clearformer.model.layers import DecoderLayer, EncoderLayer
+from clearformer.model.layers import DecoderLayer, EncoderLayer, ParallelDecoderLayer
+from clearformer.model.mask_network import MaskDecoder, MaskNetwork, Pyramid
 from clearformer.model.transformer import (
     Decoder,
     DecoderOnly,
@@ -73,10 +85,25 @@ def encoder_decoder(c: ModelConfig) -> EncoderDecoder | EncoderQueryDecoder:
     return EncoderDecoder(encoder(c, source), decoder(c, target, cross=True), head)
 
 
-def encoder_only(c: ModelConfig) -> EncoderOnly:
-    """An encoder and the head of its task."""
+def encoder_only(c: ModelConfig) -> EncoderOnly | MaskNetwork:
+    """An encoder and the head of its task; with the stem beside them where the head looks back at what it saw."""
+    if c.paints_by_convolution:
+        return mask_network(c)
     inputs = front(c)
     return EncoderOnly(encoder(c, inputs), HEADS[c.head.kind](c, inputs))
+
+
+def mask_network(c: ModelConfig) -> MaskNetwork:
+    """A stem, an encoder over its smallest map, whose places are the patches, and convolutions back to every pixel."""
+    halvings = c.front.patch.bit_length() - 1
+    widths = [max(c.dim >> left, min(c.head.narrowest, c.dim)) for left in reversed(range(halvings + 1))]
+    side = c.front.picture // c.front.patch
+    places = FrontConfig(kind="patches", picture=side, patch=1, channels=c.dim, class_token=False)
+    return MaskNetwork(
+        Pyramid(c.front.channels, widths, layers=c.front.stem_layers),
+        encoder(c, front(replace(c, front=places, head=HeadConfig(kind="states")))),
+        MaskDecoder(c.dim, widths, channels=c.head.labels, layers=c.front.stem_layers),
+    )
 
 
 def decoder_only(c: ModelConfig) -> DecoderOnly:
@@ -99,15 +126,31 @@ def recurrent(c: ModelConfig) -> EncoderDecoder:
     return EncoderDecoder(reader, writer, language_model(c, target))
 
 
-def convolutional(c: ModelConfig) -> EncoderDecoder:
+def convolutional(c: ModelConfig) -> EncoderDecoder | EncoderOnly:
+    """Convolutions instead of attention: a writer of texts, or a reader of pictures."""
+    return convolutional_pictures(c) if c.front.kind == "patches" else convolutional_texts(c)
+
+
+def convolutional_pictures(c: ModelConfig) -> EncoderOnly:
+    """Convolutions over the places of a picture, and the head of its task."""
+    inputs = front(c)
+
+    def layer(number: int) -> PictureConvolutionLayer:
+        return PictureConvolutionLayer(c.dim, kernel=c.kernel, dropout=c.dropout.residual)
+
+    reader = PictureConvolution(inputs, repeat(layer, c.layers, c.share_layers), c.dim)
+    return EncoderOnly(reader, HEADS[c.head.kind](c, inputs))
+
+
+def convolutional_texts(c: ModelConfig) -> EncoderDecoder:
     """Gated convolutions on both sides, attention in every decoder layer."""
     source, target = fronts(c)
     drop = c.dropout.residual
 
-    def reading() -> ConvolutionalEncoderLayer:
+    def reading(_: int) -> ConvolutionalEncoderLayer:
         return ConvolutionalEncoderLayer(c.dim, kernel=c.kernel, dropout=drop)
 
-    def writing() -> ConvolutionalDecoderLayer:
+    def writing(_: int) -> ConvolutionalDecoderLayer:
         look = HopAttention(c.dim, heads=c.attention.heads, dropout=c.dropout.attention)
         return ConvolutionalDecoderLayer(c.dim, kernel=c.kernel, cross_attn=look, dropout=drop)
 
@@ -154,6 +197,25 @@ def autoencoder(c: ModelConfig) -> SequenceAutoencoder | VectorAutoencoder:
     return makers[c.front.kind](c)
 
 
+def conditioned(c: ModelConfig) -> ConditionedModel:
+    """A stack that is told a class, and, where it draws pictures out of noise, how much of one is there already."""
+    c = replace(c, front=replace(c.front, class_token=False))  # every state stands for a patch
+    inputs = front(c)
+    told = Told(c.dim, c.condition.classes, times=c.front.kind == "patches")
+    scheme = layer_positions(c, c.position, bidirectional=not c.condition.causal)
+
+    def layer(number: int) -> ConditionedLayer:
+        return ConditionedLayer(
+            self_attn=attention(c, scheme(number)),
+            ffn=feed_forward(c),
+            residual=lambda: AdaptiveResidual(norm(c), c.dim, c.dropout.residual),
+        )
+
+    layers = repeat(layer, c.layers, c.share_layers)
+    encoder = ConditionedEncoder(inputs, layers, norm(c), told, causal=c.condition.causal)
+    return ConditionedModel(encoder, HEADS[c.head.kind](c, inputs))
+
+
 SHAPES: dict[str, Callable[[ModelConfig], nn.Module]] = {
     "encoder-decoder": encoder_decoder,
     "encoder": encoder_only,
@@ -161,39 +223,49 @@ SHAPES: dict[str, Callable[[ModelConfig], nn.Module]] = {
     "lstm": recurrent,
     "convolution": convolutional,
     "autoencoder": autoencoder,
+    "conditioned": conditioned,
 }
 
 
 def encoder(c: ModelConfig, inputs: nn.Module) -> Encoder:
-    """A stack in which every position sees every other."""
-    scheme = score_position(c, c.position, bidirectional=True)
+    """A stack in which every position sees every other, or those near it."""
+    scheme = layer_positions(c, c.position, bidirectional=True)
+    starts_bare = c.norm.place == "pre" and not c.norm.first and not c.share_layers
 
-    def layer() -> EncoderLayer:
-        return EncoderLayer(self_attn=attention(c, scheme()), ffn=feed_forward(c), residual=residual(c))
+    def layer(number: int) -> EncoderLayer:
+        bare = plain_residual(c) if starts_bare and number == 0 else None
+        return EncoderLayer(
+            self_attn=attention(c, scheme(number)), ffn=feed_forward(c), residual=residual(c), attn_residual=bare
+        )
 
-    return Encoder(inputs, repeat(layer, c.layers, c.share_layers), final_norm(c))
+    layers = repeat(layer, c.layers, c.share_layers)
+    if c.shape != "encoder":  # the window is the decoder's
+        return Encoder(inputs, layers, final_norm(c))
+    return Encoder(inputs, layers, final_norm(c), window=c.attention.window, wide=c.attention.wide)
 
 
 def decoder(c: ModelConfig, inputs: nn.Module, *, cross: bool) -> Decoder:
     """A stack in which a position sees those before it."""
-    scheme = score_position(c, c.decoder_position or c.position, bidirectional=False)
-    layers = decoder_layers(c, scheme, cross=cross)
-    return Decoder(inputs, layers, final_norm(c), window=c.attention.window)
+    scheme = layer_positions(c, c.decoder_position or c.position, bidirectional=False)
+    side_by_side = c.parallel and c.shape == "decoder"
+    layers = parallel_layers(c, scheme) if side_by_side else decoder_layers(c, scheme, cross=cross)
+    wide = () if c.attention.window is None else c.attention.wide
+    return Decoder(inputs, layers, final_norm(c), window=c.attention.window, wide=wide)
 
 
 def query_decoder(c: ModelConfig, inputs: QueryFrontend) -> QueryDecoder:
     """A stack of queries that see one another; they are a set, so no position scheme acts on them."""
-    return QueryDecoder(inputs, decoder_layers(c, lambda: None, cross=True), final_norm(c))
+    return QueryDecoder(inputs, decoder_layers(c, lambda _: None, cross=True), final_norm(c))
 
 
 def decoder_layers(
-    c: ModelConfig, scheme: Callable[[], positions.NoPosition | None], *, cross: bool
+    c: ModelConfig, scheme: Callable[[int], positions.NoPosition | None], *, cross: bool
 ) -> list[DecoderLayer]:
     """As many as the decoder has. scheme: makes the position scheme of a layer's self-attention."""
 
-    def layer() -> DecoderLayer:
+    def layer(number: int) -> DecoderLayer:
         return DecoderLayer(
-            self_attn=attention(c, scheme()),
+            self_attn=attention(c, scheme(number)),
             cross_attn=attention(c) if cross else None,
             ffn=feed_forward(c),
             residual=residual(c),
@@ -202,10 +274,20 @@ def decoder_layers(
     return repeat(layer, _decoder_layers(c), c.share_layers)
 
 
+def parallel_layers(c: ModelConfig, scheme: Callable[[int], positions.NoPosition | None]) -> list[ParallelDecoderLayer]:
+    """The same of a decoder whose parts stand side by side."""
+
+    def layer(number: int) -> ParallelDecoderLayer:
+        own = attention(c, scheme(number))
+        return ParallelDecoderLayer(self_attn=own, ffn=feed_forward(c), residual=residual(c))
+
+    return repeat(layer, _decoder_layers(c), c.share_layers)
+
+
 def _decoder_layers(c: ModelConfig) -> int:
     return c.layers if c.decoder_layers is None else c.decoder_layers
 
 
-def repeat(layer: Callable[[], Layer], count: int, share: bool) -> list[Layer]:
-    """`count` layers, each with its own weights, or one layer `count` times."""
-    return [layer()] * count if share else [layer() for _ in range(count)]
+def repeat(layer: Callable[[int], Layer], count: int, share: bool) -> list[Layer]:
+    """`count` layers, each with its own weights, or one layer `count` times. layer: makes one from its number."""
+    return [layer(0)] * count if share else [layer(number) for number in range(count)]

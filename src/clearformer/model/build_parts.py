@@ -5,6 +5,7 @@ To add a norm, a position scheme, a front end or a head, add a line to a table h
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -12,10 +13,22 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from clearformer.model import heads, positions
-from clearformer.model.attention import Attention, Heads
-from clearformer.model.config import ModelConfig, PositionConfig
-from clearformer.model.frontends import PatchFrontend, SoundFrontend, TokenFrontend
-from clearformer.model.layers import BatchNorm, FeedForward, GatedFeedForward, Residual, post_norm, pre_norm
+from clearformer.model.attention import Attention, Capped, Heads, Kernel, attend_fused
+from clearformer.model.cell_boxes import CellBoxes
+from clearformer.model.config import ModelConfig, Pool, PositionConfig
+from clearformer.model.frontends import LeadingVectors, PatchFrontend, PictureFrontend, SoundFrontend, TokenFrontend
+from clearformer.model.layers import (
+    BatchNorm,
+    FeatureScale,
+    FeedForward,
+    GatedFeedForward,
+    Residual,
+    post_norm,
+    pre_norm,
+    sandwich_norm,
+    scaled_norm,
+)
+from clearformer.model.stem import StemFrontend
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
@@ -25,20 +38,24 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "tanh": torch.tanh,
 }
 NORMS: dict[str, Callable[..., nn.Module]] = {"layer": nn.LayerNorm, "rms": nn.RMSNorm, "batch": BatchNorm}
-RESIDUALS: dict[str, Callable[..., Residual]] = {"post": post_norm, "pre": pre_norm}
+RESIDUALS: dict[str, Callable[..., Residual]] = {"post": post_norm, "pre": pre_norm, "sandwich": sandwich_norm}
 
 
 def attention(c: ModelConfig, position: positions.NoPosition | None = None) -> Attention:
     """Heads as configured; cross-attention has no position scheme: source and target positions are not comparable."""
     a = c.attention
+    kernel: Kernel = attend_fused if a.cap is None else Capped(a.cap)
     return Attention(
         c.dim,
         heads=Heads.of(c.dim, a.heads, kv_count=a.kv_heads, head_dim=a.head_dim),
         bias=a.bias,
         key_bias=a.key_bias,
+        out_bias=a.out_bias,
+        head_norm=partial(nn.RMSNorm, eps=c.norm.eps) if a.norm else None,
         scale=a.scale,
         dropout=c.dropout.attention,
         position=position,
+        kernel=kernel,
     )
 
 
@@ -50,17 +67,25 @@ def feed_forward(c: ModelConfig) -> nn.Module:
 
 def norm(c: ModelConfig, dim: int | None = None) -> nn.Module:
     """One norm, of the model's width if no other is given."""
-    return NORMS[c.norm.kind](dim or c.dim, eps=c.norm.eps)
+    without = {} if c.norm.bias or c.norm.kind != "layer" else {"bias": False}
+    return NORMS[c.norm.kind](dim or c.dim, eps=c.norm.eps, **without)
 
 
 def residual(c: ModelConfig) -> Callable[[], Residual]:
     """A factory of residuals with the norm in its place."""
+    if c.layer_scale is not None:
+        return partial(scaled_norm, partial(norm, c), partial(FeatureScale, c.dim, c.layer_scale), c.dropout.residual)
     return partial(RESIDUALS[c.norm.place], partial(norm, c), c.dropout.residual)
+
+
+def plain_residual(c: ModelConfig) -> Callable[[], Residual]:
+    """A factory of residuals without a norm."""
+    return partial(Residual, dropout=c.dropout.residual)
 
 
 def final_norm(c: ModelConfig) -> nn.Module | None:
     """Pre-norm stacks end in a sum that is not normalised yet; the configuration may decide otherwise."""
-    wanted = c.norm.place == "pre" if c.norm.final is None else c.norm.final
+    wanted = c.norm.place != "post" if c.norm.final is None else c.norm.final
     return norm(c) if wanted else None
 
 
@@ -94,16 +119,23 @@ def token_front(
     )
 
 
-def _patch_front(c: ModelConfig) -> PatchFrontend:
-    count = (c.front.picture // c.front.patch) ** 2 + 1  # one more for the class token
-    return PatchFrontend(
+def _picture_front(c: ModelConfig) -> PictureFrontend:
+    return STEMS[c.front.stem](c)(
         c.dim,
         picture=c.front.picture,
         patch=c.front.patch,
         channels=c.front.channels,
-        position=embedded_position(c.position, count, c.dim),
+        before=LeadingVectors(c.front.class_token, c.front.teacher_token, c.front.registers),
+        position=embedded_position(c.position, c.front.places, c.dim),
+        norm=norm(c) if c.front.norm else None,
         dropout=c.dropout.embedding,
     )
+
+
+STEMS: dict[str, Callable[[ModelConfig], Callable[..., PictureFrontend]]] = {
+    "patches": lambda c: partial(PatchFrontend, bias=c.front.patch_bias),
+    "convolution": lambda c: partial(StemFrontend, stem_layers=c.front.stem_layers),
+}
 
 
 def _sound_front(c: ModelConfig) -> SoundFrontend:
@@ -114,7 +146,7 @@ def _sound_front(c: ModelConfig) -> SoundFrontend:
 
 FRONTS: dict[str, Callable[[ModelConfig], nn.Module]] = {
     "tokens": lambda c: token_front(c, c.vocab_size, c.position),
-    "patches": _patch_front,
+    "patches": _picture_front,
     "sound": _sound_front,
 }
 
@@ -130,6 +162,34 @@ def embedded_position(p: PositionConfig, max_len: int, width: int) -> positions.
     return makers[p.kind]() if p.kind in makers else None
 
 
+def layer_positions(
+    c: ModelConfig, p: PositionConfig, *, bidirectional: bool
+) -> Callable[[int], positions.NoPosition | None]:
+    """From the number of a layer to the scheme that acts in its attention: some layers have another, or none."""
+    usual = score_position(c, p, bidirectional=bidirectional)
+    near = usual
+    if p.kind == "rotary" and p.local_base is not None and c.attention.window is not None:
+        unscaled = replace(p, base=p.local_base, scaling="none")
+        near = score_position(c, unscaled, bidirectional=bidirectional)
+
+    def scheme(layer: int) -> positions.NoPosition | None:
+        if layer in p.absent:
+            return None
+        return usual() if layer in c.attention.wide else near()
+
+    return scheme
+
+
+def rotary(p: PositionConfig, width: int) -> positions.Rotary:
+    """Rotary positions of heads of this width."""
+    bend = None
+    if p.scaling == "llama3":
+        bend = positions.SlowWavesStretched(factor=p.factor, low=p.low, high=p.high, trained=p.trained)
+    scaling = "none" if p.scaling == "llama3" else p.scaling
+    turned = width if p.turned is None else p.turned
+    return positions.Rotary(turned, p.base, pairs=p.pairs, scaling=scaling, factor=p.factor, bend=bend)
+
+
 def score_position(
     c: ModelConfig, p: PositionConfig, *, bidirectional: bool
 ) -> Callable[[], positions.NoPosition | None]:
@@ -140,18 +200,22 @@ def score_position(
     """
     count = c.attention.heads
     width = c.attention.head_dim or c.dim // count
+    buckets = partial(
+        positions.Buckets, count, buckets=p.buckets, max_distance=p.max_distance, bidirectional=bidirectional
+    )
+    grid = partial(positions.Grid, count, side=c.front.picture // c.front.patch)
     shared: dict[str, Callable[[], positions.NoPosition]] = {
-        "rotary": lambda: positions.Rotary(width, p.base, pairs=p.pairs, scaling=p.scaling, factor=p.factor),
+        "rotary": lambda: rotary(p, width),
         "alibi": lambda: positions.Alibi(count),
-        "buckets": lambda: positions.Buckets(
-            count, buckets=p.buckets, max_distance=p.max_distance, bidirectional=bidirectional
-        ),
+        "buckets": buckets,
+        "grid": grid,
     }
     own: dict[str, Callable[[], positions.NoPosition]] = {
         "shaw": lambda: positions.Shaw(width, max_distance=p.max_distance),
         "relative": lambda: positions.Relative(c.dim, heads=count, head_dim=width),
+        **({"buckets": buckets, "grid": grid} if p.each else {}),
     }
-    if p.kind in shared:
+    if p.kind in shared and p.kind not in own:
         scheme = shared[p.kind]()
         return lambda: scheme
     return own.get(p.kind, lambda: None)
@@ -162,17 +226,24 @@ def language_model(c: ModelConfig, inputs: nn.Module) -> heads.LanguageModel:
     width = c.embedding.dim or c.dim
     tied = c.embedding.tie in ("all", "output")
     table = inputs.embed.weight if tied and isinstance(inputs, TokenFrontend) else None
-    transform = None
-    if c.head.transform:
-        transform = nn.Sequential(nn.Linear(c.dim, width), _Apply(ACTIVATIONS[c.activation]), norm(c, width))
     return heads.LanguageModel(
         width,
         c.target_vocab_size or c.vocab_size,
         table=table,
         bias=c.head.bias,
-        transform=transform,
+        transform=transform(c, width),
         scale=1 / math.sqrt(c.dim) if c.head.shrink else 1.0,
+        cap=c.head.cap,
     )
+
+
+def transform(c: ModelConfig, width: int | None = None) -> nn.Module | None:
+    """BERT's dense layer, activation and norm before a head's last product, where the head has them."""
+    if not c.head.transform:
+        return None
+    to = width or c.dim
+    activation = ACTIVATIONS[c.head.transform_activation or c.activation]
+    return nn.Sequential(nn.Linear(c.dim, to, bias=c.head.transform_bias), _Apply(activation), norm(c, to))
 
 
 class _Apply(nn.Module):
@@ -189,22 +260,45 @@ class _Apply(nn.Module):
 HEADS: dict[str, Callable[[ModelConfig, nn.Module], nn.Module]] = {
     "language-model": language_model,
     "states": lambda c, _: heads.States(c.dim, pooler=c.head.pooler),
-    "class": lambda c, _: heads.SequenceClass(
-        c.dim,
-        c.head.labels,
-        pool=c.head.pool,
-        pooler=c.head.pooler,
-        activation=ACTIVATIONS[c.head.pooler_activation],
-        bias=c.head.class_bias,
-        dropout=c.head.dropout,
-    ),
-    "tags": lambda c, _: heads.TokenTags(c.dim, c.head.labels, dropout=c.head.dropout),
-    "span": lambda c, _: heads.AnswerSpan(c.dim),
-    "boxes": lambda c, _: heads.Boxes(c.dim, c.head.labels),
+    "class": lambda c, _: _class(c),
+    "tags": lambda c, _: heads.TokenTags(c.dim, c.head.labels, transform=transform(c), dropout=c.head.dropout),
+    "span": lambda c, _: heads.AnswerSpan(c.dim, transform=transform(c)),
+    "boxes": lambda c, _: _boxes(c),
     "masks": lambda c, _: _pixels(c, c.head.labels),
     "pixels": lambda c, _: _pixels(c, c.front.channels),
 }
 
 
+def _class(c: ModelConfig) -> nn.Module:
+    """One classifier, or the mean of two where a token learned from a teacher."""
+    if c.head.taught:
+        return heads.TaughtClass(c.dim, c.head.labels, dropout=c.head.dropout)
+    pool: Pool | nn.Module = c.head.pool
+    if pool in heads.PATCH_POOLS:
+        pool = heads.PATCH_POOLS[pool](c.front.leading)
+    width = 2 * c.dim if c.head.pool == "first-and-patches" else c.dim
+    return heads.SequenceClass(
+        width,
+        c.head.labels,
+        pool=pool,
+        pooler=c.head.pooler,
+        activation=ACTIVATIONS[c.head.pooler_activation],
+        transform=norm(c, width) if c.head.pooled_norm else transform(c),
+        bias=c.head.class_bias,
+        dropout=c.head.dropout,
+    )
+
+
+def _boxes(c: ModelConfig) -> nn.Module:
+    """Said by learned queries, or by the patches themselves where there is no decoder."""
+    if c.shape == "encoder-decoder" or c.front.kind != "patches":
+        return heads.Boxes(c.dim, c.head.labels)
+    side = c.front.picture // c.front.patch
+    return CellBoxes(c.dim, c.head.labels, side=side, helper=c.head.helper, class_token=c.front.class_token)
+
+
 def _pixels(c: ModelConfig, channels: int) -> heads.Pixels:
-    return heads.Pixels(c.dim, channels=channels, picture=c.front.picture, patch=c.front.patch)
+    front = c.front
+    return heads.Pixels(
+        c.dim, channels=channels, picture=front.picture, patch=front.patch, class_token=front.class_token
+    )

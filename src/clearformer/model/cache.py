@@ -75,6 +75,20 @@ class GrowingCache:
         """Forget all but the first `length` slots; the room stays."""
         self._length = min(self._length, length)
 
+    def forget(self, count: int) -> None:
+        """Let the first `count` slots go; the others move to the front, so that the room never grows for them."""
+        kept = slice(count, self._length)
+        self._length -= count
+        self._keys, self._values = (self._moved(buffer, kept) for buffer in (self._keys, self._values))
+
+    def _moved(self, buffer: Tensor | None, kept: slice) -> Tensor | None:
+        """Some slots at the front of a buffer of the same size; a new one, since the slots may overlap."""
+        if buffer is None:
+            return None
+        moved = torch.empty_like(buffer)
+        moved[:, :, : self._length] = buffer[:, :, kept]
+        return moved
+
     def join(self, other: "GrowingCache", rows: tuple[int, int], length: int) -> "GrowingCache":
         """The last `length` slots of both, so that both end at the same slot; what one does not have is zeros."""
         both = GrowingCache(max(self._room, other._room, 1 << max(length - 1, 0).bit_length()))
@@ -221,6 +235,31 @@ class DecoderCache(Places):
         super().cut(length)
         for cache in self.self_attn:
             cache.cut(length)
+
+    def forget(self, count: int) -> None:
+        """Let the first `count` slots go. Positions go on: what counts distances does not notice."""
+        length = 0 if self.positions is None else self.positions.size(1)
+        count = min(count, length)
+        if count <= 0:
+            return
+        self.positions = None if self.positions is None else self.positions[:, count:]
+        self.keep = None if self.keep is None else self.keep[:, count:]
+        for cache in self.self_attn:
+            cache.forget(count)
+
+    def hide(self, rows: Tensor, length: int) -> None:
+        """Let some rows (B, boolean) see no more than the last `length` slots; slots that no row sees go."""
+        if self.positions is None:
+            return
+        slots = self.positions.size(1)
+        if bool(rows.all()):
+            self.forget(slots - length)
+            return
+        old = torch.arange(slots, device=rows.device) < slots - length
+        real = self.real()
+        assert real is not None
+        self.keep = real & ~(rows[:, None] & old)
+        self.forget(slots - self.span())
 
     def join(self, other: "DecoderCache", rows: tuple[int, int]) -> "DecoderCache":
         """The rows of both, each with its own past. rows: how many each has."""

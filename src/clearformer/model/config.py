@@ -4,15 +4,16 @@ Every field that changes the mathematics is here and works for every family, so 
 completely. The values of a published family are in `families.py`, those of a published size in `presets.py`.
 """
 
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Literal
 
-Shape = Literal["encoder-decoder", "encoder", "decoder", "lstm", "convolution", "autoencoder"]
+Shape = Literal["encoder-decoder", "encoder", "decoder", "lstm", "convolution", "autoencoder", "conditioned"]
 PositionKind = Literal[
     "none", "sinusoidal", "split-sinusoidal", "tensor2tensor", "learned",
-    "rotary", "alibi", "buckets", "shaw", "relative",
+    "rotary", "alibi", "buckets", "shaw", "relative", "grid",
 ]  # fmt: skip
 Activation = Literal["relu", "gelu", "gelu-tanh", "silu", "tanh"]
+Pool = Literal["first", "last", "mean", "weighted", "patches", "first-and-patches"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,9 +25,13 @@ class AttentionConfig:
     head_dim: int | None = None  # dim / heads if not given
     bias: bool = True  # of the four projections
     key_bias: bool | None = None  # Whisper: no bias on keys alone, where it could not change the weights
+    out_bias: bool | None = None  # Qwen2: none on what is given back, though the other three have one
+    norm: bool = False  # Qwen3, Gemma 3: an RMS norm of each head's queries and keys
+    cap: float | None = None  # Gemma 2: scores bend towards this, cap·tanh(score / cap)
     scale: float | None = None  # 1/√head_dim if not given; T5 has 1 and scales its initialisation instead
     cross: bool = True  # False: the recurrent baseline without attention
-    window: int | None = None  # how far back a decoder looks; None = to the beginning
+    window: int | None = None  # how far back a decoder looks, and an encoder to both sides; None = everywhere
+    wide: tuple[int, ...] = ()  # with a window: the layers, counted from 0, that look everywhere (Gemma, ModernBERT)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,9 +43,16 @@ class PositionConfig:
     base: float = 10_000.0  # of the waves: sinusoidal kinds and rotary
     offset: int = 0  # the first position's number: a learned table leaves its first rows unused, waves start later
     pairs: Literal["neighbours", "halves"] = "halves"  # rotary: which two numbers turn together
-    scaling: Literal["none", "linear", "ntk"] = "none"  # rotary past its trained length
+    scaling: Literal["none", "linear", "ntk", "llama3"] = "none"  # rotary past its trained length
     factor: float = 1.0  # rotary with scaling: how many times the trained length
+    low: float = 1.0  # llama3: waves with fewer turns than this in the trained length are stretched
+    high: float = 4.0  # llama3: waves with more turns than this stay as they are
+    trained: int = 8192  # llama3: the trained length
+    turned: int | None = None  # rotary: how many features of a head turn, the first ones; None = all
+    local_base: float | None = None  # rotary: the base in layers with a window, unscaled, where it is another
+    absent: tuple[int, ...] = ()  # schemes in the attention: the layers, counted from 0, that have none (SmolLM3)
     buckets: int = 32  # T5: how many distances are told apart
+    each: bool = False  # trained biases: of each layer its own, not one table for the whole stack (UMT5, BEiT)
     max_distance: int = 128  # T5's last bucket; Shaw's clipping
 
 
@@ -49,9 +61,12 @@ class NormConfig:
     """Which norm, where, and what keeps it from dividing by zero."""
 
     kind: Literal["layer", "rms", "batch"] = "layer"  # LayerNorm, RMSNorm, or BatchNorm (to show why not)
-    place: Literal["post", "pre"] = "post"  # after each part as in 2017, or before it, which needs no long warm-up
+    # after each part as in 2017; before it, which needs no long warm-up; or before it and once more on what it adds
+    place: Literal["post", "pre", "sandwich"] = "post"
+    bias: bool = True  # LayerNorm: whether it also shifts
     eps: float = 1e-5  # added to the variance, against division by zero
     final: bool | None = None  # one more after the stack: pre-norm needs it; torch.nn.Transformer always has it
+    first: bool = True  # encoder, pre-norm: before the first attention, even if the embeddings are normed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +105,26 @@ class FrontConfig:
     picture: int = 224  # patches: pixels on each side of a picture
     patch: int = 16  # patches: pixels on each side of a patch
     channels: int = 3  # patches: 1 for grey, 3 for colour
+    # patches: each square by itself, or through small convolutions that see across their edges; these need a patch of
+    # 2, 4, 8, 16 … pixels
+    stem: Literal["patches", "convolution"] = "patches"
+    patch_bias: bool = True  # patches by themselves: whether their projection has a bias; CLIP's has none
+    stem_layers: int = 1  # convolution: how many before the picture is halved each time
+    norm: bool = False  # patches: a norm of all vectors before the first layer (CLIP)
+    class_token: bool = True  # patches: one more vector before theirs; without it, pool their states in the head
+    teacher_token: bool = False  # patches: a second one behind it, which learned from a teacher (DeiT)
+    registers: int = 0  # patches: further ones without a place, for the network's own use (DINOv2 with registers)
     mels: int = 80  # sound: pitch bands
+
+    @property
+    def places(self) -> int:
+        """Patches: how many vectors have a place of their own."""
+        return (self.picture // self.patch) ** 2 + self.class_token + self.teacher_token
+
+    @property
+    def leading(self) -> int:
+        """Patches: how many vectors stand before theirs."""
+        return self.class_token + self.teacher_token + self.registers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,15 +135,35 @@ class HeadConfig:
     kind: Literal["language-model", "states", "class", "tags", "span", "boxes", "masks", "pixels"] = "language-model"
     labels: int = 0  # classes of the task
     bias: bool = False  # language model: one bias per token
-    transform: bool = False  # language model: BERT's dense layer, activation and norm before the table
+    # language model: BERT's dense layer, activation and norm before the table; ModernBERT: before every last layer
+    transform: bool = False
+    transform_activation: Activation | None = None  # of that layer; the feed-forward's if not given
+    transform_bias: bool = True  # of that layer
     shrink: bool = False  # language model: states / √dim before the table, as T5 does where its table is tied
     copy: bool = False  # language model of an encoder–decoder: a token may also be copied from the source
-    pool: Literal["first", "last", "mean"] = "first"  # class: which states represent the input
+    cap: float | None = None  # language model: scores bend towards this (Gemma 2)
+    # class: which states represent the input: the first, the last, their mean, or a mean with learned weights; of a
+    # picture also the mean of its patches alone (BEiT), or the first beside that (DINOv2)
+    pool: Pool = "first"
+    pooled_norm: bool = False  # class: a norm of what represents the input (BEiT)
+    taught: bool = False  # class: a second classifier reads the teacher token, and the mean of both counts (DeiT)
     pooler: bool = False  # class and states: BERT's dense layer and tanh on the first state
     pooler_activation: Activation = "tanh"  # class: the pooler's activation; DistilBERT: relu
     class_bias: bool = True  # class: one bias per class
     dropout: float = 0.0  # class and tags: of the states that are classified
+    # masks: each patch paints its own square, or convolutions bring the resolution back with what the stem saw
+    decoder: Literal["squares", "convolution"] = "squares"
+    narrowest: int = 32  # masks by convolution: channels of the maps at the picture's own size
     queries: int = 0  # boxes of an encoder–decoder: how many it can find at most
+    helper: bool = False  # boxes of an encoder: a second head in training, whose patches may share an object
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConditionConfig:
+    """What a conditioned stack is told besides its input."""
+
+    classes: int = 1  # classes that it can be told; the task sets it
+    causal: bool = False  # a place sees only those before it, to write from left to right; the task sets it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,13 +186,17 @@ class ModelConfig:
     activation: Activation = "relu"  # of the feed-forward part
     gated: bool = False  # multiply the activation by a second projection, as SwiGLU does
     bias: bool = True  # of the feed-forward projections
+    parallel: bool = False  # decoder: attention and feed-forward read the same input, and both are added (GPT-NeoX)
     dropout: DropoutConfig = field(default_factory=DropoutConfig)
     embedding: EmbeddingConfig = field(default_factory=EmbeddingConfig)
     front: FrontConfig = field(default_factory=FrontConfig)
     head: HeadConfig = field(default_factory=HeadConfig)
+    condition: ConditionConfig = field(default_factory=ConditionConfig)
     kernel: int = 3  # convolution: how many neighbours a layer mixes
     bottleneck: int = 32  # autoencoder: how many numbers the code has
     share_layers: bool = False  # ALBERT: one layer, run `layers` times
+    # pre-norm: what a part adds is multiplied feature by feature by trained numbers, which begin at this (DINOv2, BEiT)
+    layer_scale: float | None = None
     init_std: float | None = None  # normal with this standard deviation; None = Xavier for matrices, 1/√dim for tables
 
     def __post_init__(self) -> None:
@@ -158,13 +216,18 @@ class ModelConfig:
             if not 0 <= rate < 1:
                 raise ValueError(f"dropout.{site} must be at least 0 and below 1, not {rate}")
         self._check_positions()
+        self._check_layers()
+        self._check_pictures()
         self._check_vocabulary()
         self._check_head()
 
     def _check_positions(self) -> None:
         """Buckets: half of a side's are exact, and the others widen from there to max_distance."""
-        encoder = [(self.position, 2)] if self.shape in ("encoder", "encoder-decoder") else []  # past and future
+        sees_all = ("encoder", "encoder-decoder", "conditioned")
+        encoder = [(self.position, 2)] if self.shape in sees_all else []  # past and future
         decoder = [(self.decoder_position or self.position, 1)] if self.shape in ("decoder", "encoder-decoder") else []
+        if self.position.kind == "grid" and (self.front.kind != "patches" or self.front.leading != 1):
+            raise ValueError("grid positions are of a picture behind one class token, and of nothing else")
         for position, sides in [*encoder, *decoder]:
             if position.kind != "buckets":
                 continue
@@ -176,6 +239,36 @@ class ModelConfig:
                     f"position.max_distance must be above {exact}, up to which {position.buckets} buckets are exact, "
                     f"not {position.max_distance}"
                 )
+
+    def _check_layers(self) -> None:
+        """Layers that are named must be there, and what is scaled is what a normed input gives."""
+        if self.layer_scale is not None and self.norm.place != "pre":
+            raise ValueError(f'layer_scale needs norm.place = "pre", not {self.norm.place}')
+        for name, given in (("attention.wide", self.attention.wide), ("position.absent", self.position.absent)):
+            if any(not 0 <= layer < max(self.layers, self.decoder_layers or 0) for layer in given):
+                raise ValueError(f"{name} names a layer that this model does not have: {max(given)}")
+        if self.parallel and self.shape == "decoder" and self.norm.place == "post":
+            raise ValueError("parallel parts are normed before; set norm.place to pre")
+
+    def _check_pictures(self) -> None:
+        front = self.front
+        if front.kind != "patches":
+            return
+        for name in ("picture", "patch", "channels", "stem_layers"):
+            if getattr(front, name) < 1:
+                raise ValueError(f"front.{name} must be at least 1, not {getattr(front, name)}")
+        if front.picture % front.patch:
+            raise ValueError(
+                f"pictures of {front.picture}×{front.picture} do not divide into patches of {front.patch}×{front.patch}"
+            )
+        if front.registers < 0 or (front.teacher_token and not front.class_token):
+            raise ValueError("front.registers is 0 or more, and front.teacher_token stands behind a class token")
+        if (front.teacher_token or front.registers) and self.head.kind not in ("class", "states"):
+            raise ValueError(f"with a head for {self.head.kind}, nothing but a class token stands before the patches")
+        if self.shape == "convolution" and front.leading:
+            raise ValueError("convolutions mix places, and a class token has none; set front.class_token to false")
+        if front.stem == "convolution" and (front.patch < 2 or front.patch & (front.patch - 1)):
+            raise ValueError(f"a stem halves pictures again and again: front.patch is 2, 4, 8, 16 …, not {front.patch}")
 
     def _check_vocabulary(self) -> None:
         if (self.front.kind == "tokens" or self._scores_tokens) and self.vocab_size < 1:
@@ -192,8 +285,18 @@ class ModelConfig:
     def _check_head(self) -> None:
         if self.head.kind in ("class", "tags", "boxes", "masks") and self.head.labels < 1:
             raise ValueError(f"a head for {self.head.kind} needs head.labels, the number of classes")
+        if self.shape == "conditioned":
+            self._check_condition()
         if self.head.kind in ("masks", "pixels") and self.front.kind != "patches":
             raise ValueError(f"a head for {self.head.kind} needs pictures; set front.kind to patches")
+        if self.paints_by_convolution and (self.front.stem != "convolution" or self.shape != "encoder"):
+            raise ValueError('head.decoder = "convolution" reads the maps of a stem; set front.stem to convolution')
+        if self.head.narrowest < 1:
+            raise ValueError(f"head.narrowest must be at least 1, not {self.head.narrowest}")
+        if self.head.kind == "class" and self.head.pool.endswith("patches") and self.front.kind != "patches":
+            raise ValueError(f"head.pool is {self.head.pool}, but what is read is {self.front.kind}; choose another")
+        if self.head.kind == "class" and self.head.taught and not self.front.teacher_token:
+            raise ValueError("head.taught reads a teacher token; set front.teacher_token")
         self._check_decoder_head()
         self._check_copying()
         narrow = self.embedding.dim not in (None, self.dim)
@@ -213,7 +316,9 @@ class ModelConfig:
 
     def _check_decoder_head(self) -> None:
         """An encoder–decoder writes tokens, or, from learned queries, boxes; the baselines write tokens alone."""
-        if self.shape in ("encoder", "decoder") or self.head.kind == "language-model":
+        if self.shape in ("encoder", "decoder", "conditioned") or self.head.kind == "language-model":
+            return
+        if self.shape == "convolution" and self.front.kind == "patches" and self.head.kind in ("class", "states"):
             return
         if self.shape != "encoder-decoder" or self.head.kind != "boxes":
             raise ValueError(f"a model of shape {self.shape} has no head for {self.head.kind}; use an encoder")
@@ -224,98 +329,22 @@ class ModelConfig:
         if self.decoder_position is not None:
             raise ValueError("queries have no order, so they have no positions; leave decoder_position out")
 
+    def _check_condition(self) -> None:
+        """A conditioned stack draws pictures from pictures, or scores codes."""
+        if self.condition.classes < 1:
+            raise ValueError(f"condition.classes must be at least 1, not {self.condition.classes}")
+        wanted = {"patches": "pixels", "tokens": "language-model"}.get(self.front.kind)
+        if self.head.kind != wanted:
+            raise ValueError(
+                f"a conditioned model draws pixels from patches, or scores tokens, but has front {self.front.kind} and "
+                f"head {self.head.kind}"
+            )
+
+    @property
+    def paints_by_convolution(self) -> bool:
+        """Whether masks come from a decoder that looks back at the stem's maps."""
+        return self.head.kind == "masks" and self.head.decoder == "convolution"
+
     @property
     def _scores_tokens(self) -> bool:
         return self.shape != "autoencoder" and self.head.kind == "language-model"
-
-
-# The settings that each kind of position scheme and head has.
-POSITION_SETTINGS: dict[PositionKind, tuple[str, ...]] = {
-    "none": (),
-    "sinusoidal": ("base", "offset"),
-    "split-sinusoidal": ("base", "offset"),
-    "tensor2tensor": ("base", "offset"),
-    "learned": ("offset",),
-    "rotary": ("base", "pairs", "scaling", "factor"),
-    "alibi": (),
-    "buckets": ("buckets", "max_distance"),
-    "shaw": ("max_distance",),
-    "relative": (),
-}
-HEAD_SETTINGS: dict[str, tuple[str, ...]] = {
-    "language-model": ("bias", "transform", "shrink", "copy"),
-    "states": ("pooler",),
-    "class": ("labels", "pool", "pooler", "pooler_activation", "class_bias", "dropout"),
-    "tags": ("labels", "dropout"),
-    "span": (),
-    "boxes": ("labels", "queries"),
-    "masks": ("labels",),
-    "pixels": (),
-}
-
-
-def described(config: ModelConfig) -> dict[str, Any]:
-    """The configuration as plain nested data, without settings that this model does not have and without None.
-
-    A translator's description does not mention pictures. What is left out has no effect: parsed again, the
-    description builds the same model.
-    """
-    missing = _missing(config)
-    plain: dict[str, Any] = {}
-    for name, value in _items(config):
-        if name in missing or value is None:
-            continue
-        plain[name] = _describe_part(name, value, missing) if is_dataclass(value) else value
-    return plain
-
-
-def _describe_part(name: str, part: Any, missing: set[str]) -> dict[str, Any]:
-    known: tuple[str, ...] | None = None  # None: all of them
-    if isinstance(part, PositionConfig):
-        known = ("kind", *POSITION_SETTINGS[part.kind])
-    elif isinstance(part, HeadConfig):
-        known = ("kind", *HEAD_SETTINGS[part.kind])
-    return {
-        setting: value
-        for setting, value in _items(part)
-        if value is not None and f"{name}.{setting}" not in missing and (known is None or setting in known)
-    }
-
-
-def _missing(c: ModelConfig) -> set[str]:
-    """The settings, and whole parts, that have no effect in this model: one line per condition."""
-    pictures, sound = c.front.kind == "patches", c.front.kind == "sound"
-    flat = c.shape == "autoencoder" and pictures  # a picture as one row of numbers: no positions, no attention
-    attentive = c.shape not in ("lstm", "convolution") and not flat
-    finds = c.shape == "encoder-decoder" and c.head.kind == "boxes"
-    writes = c.head.kind == "language-model" and not flat
-    tokens = c.front.kind == "tokens" or writes
-    present = {
-        "front.picture front.patch front.channels": pictures,
-        "front.mels": sound,
-        "head.copy": c.shape == "encoder-decoder",
-        "kernel": c.shape == "convolution",
-        "bottleneck": c.shape == "autoencoder",
-        "share_layers": attentive or c.shape == "convolution",
-        "dim attention position dropout head": not flat,
-        "decoder_layers decoder_position": c.shape != "encoder" and not flat,
-        "vocab_size embedding": tokens,
-        "target_vocab_size embedding.tie": writes,
-        "max_len": tokens or sound,
-        "hidden_dim": attentive or flat,
-        "activation": attentive or flat or (writes and c.head.transform),
-        "gated bias norm.place norm.final dropout.activation": attentive,
-        "attention.kv_heads attention.bias attention.key_bias attention.scale": attentive,
-        "norm": attentive or (tokens and c.embedding.norm) or (writes and c.head.transform),
-        "attention.cross": c.shape == "lstm",
-        "attention.window": attentive and c.shape != "encoder" and not finds,
-        "position.factor": c.position.scaling != "none",
-        "decoder_position.factor": c.decoder_position is not None and c.decoder_position.scaling != "none",
-        "head.queries": finds,
-        "head.pooler_activation": c.head.pooler,
-    }
-    return {name for names, there in present.items() if not there for name in names.split()}
-
-
-def _items(part: Any) -> list[tuple[str, Any]]:
-    return [(one.name, getattr(part, one.name)) for one in fields(part)]

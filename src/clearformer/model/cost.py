@@ -33,7 +33,7 @@ def count_cost(config: ModelConfig, *, length: int = 128) -> ModelCost:
     with torch.device("meta"):
         model = build(config).eval()
         if config.front.kind == "patches":  # the picture sets the length
-            length = (config.front.picture // config.front.patch) ** 2 + 1
+            length = config.front.places + config.front.registers
         parts = parameters_by_part(model)
         total = sum(parts.values())
         return ModelCost(
@@ -68,7 +68,7 @@ def count_operations(model: nn.Module, config: ModelConfig, length: int) -> int:
             module.kernel = attend  # fused kernels are counted differently on every device
     tokens = torch.zeros(1, length, dtype=torch.long)
     arguments: tuple[Tensor, ...] = (_example(config, tokens),)
-    if isinstance(model, EncoderDecoder) or config.shape in ("lstm", "convolution"):
+    if isinstance(model, EncoderDecoder) or (config.shape in ("lstm", "convolution") and config.front.kind == "tokens"):
         arguments += (tokens,)
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         model(*arguments)

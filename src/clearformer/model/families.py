@@ -10,6 +10,7 @@ from typing import Any
 
 from clearformer.model.config import (
     AttentionConfig,
+    ConditionConfig,
     DropoutConfig,
     EmbeddingConfig,
     FrontConfig,
@@ -106,6 +107,23 @@ def roformer(**sizes: Any) -> ModelConfig:
         sizes,
         position=PositionConfig(kind="rotary", pairs="neighbours"),
         embedding=EmbeddingConfig(types=2, norm=True),
+    )
+
+
+def modernbert(**sizes: Any) -> ModelConfig:
+    """Pre-norm BERT without biases, with rotary positions, GeGLU and windows in most layers (Warner et al., 2024)."""
+    return _encoder(
+        "modernbert",
+        sizes,
+        max_len=8192,
+        attention=AttentionConfig(bias=False),
+        position=PositionConfig(kind="rotary", base=160_000.0, local_base=10_000.0),
+        norm=NormConfig(place="pre", bias=False, first=False),
+        gated=True,
+        bias=False,
+        dropout=DropoutConfig.everywhere(0.0),
+        embedding=EmbeddingConfig(norm=True),
+        head=HeadConfig(transform=True, transform_activation="gelu", transform_bias=False, bias=True),
     )
 
 
@@ -245,6 +263,30 @@ def autoencoder(**sizes: Any) -> ModelConfig:
     )
 
 
+def dit(**sizes: Any) -> ModelConfig:
+    """Pre-norm stack over noisy patches, whose norms are told the class and the time (Peebles and Xie, 2023).
+
+    Two differences from the paper: one projection of what is told serves all layers (as in PixArt-α; Chen et al.,
+    2024), and positions are learned. What it draws is the clean picture, not the noise (Li and He, 2025).
+    """
+    return _family(
+        "dit",
+        sizes,
+        shape="conditioned",
+        dim=384,
+        hidden_dim=1536,
+        layers=12,
+        position=PositionConfig(kind="learned"),
+        norm=NormConfig(place="pre", eps=1e-6),
+        activation="gelu-tanh",
+        front=FrontConfig(kind="patches", class_token=False),
+        dropout=DropoutConfig.everywhere(0.0),
+        embedding=EmbeddingConfig(tie="none"),
+        head=HeadConfig(kind="pixels"),
+        condition=ConditionConfig(classes=1000),
+    )
+
+
 FAMILIES: dict[str, Callable[..., ModelConfig]] = {
     "transformer": transformer,
     "marian": marian,
@@ -255,6 +297,7 @@ FAMILIES: dict[str, Callable[..., ModelConfig]] = {
     "distilbert": distilbert,
     "albert": albert,
     "roformer": roformer,
+    "modernbert": modernbert,
     "vit": vit,
     "detr": detr,
     "gpt2": gpt2,
@@ -264,6 +307,7 @@ FAMILIES: dict[str, Callable[..., ModelConfig]] = {
     "lstm": lstm,
     "convolution": convolution,
     "autoencoder": autoencoder,
+    "dit": dit,
 }
 
 

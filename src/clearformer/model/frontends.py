@@ -4,7 +4,7 @@ B batch, T length, D model width. A front end returns the vectors with what the 
 real and where they stand.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -30,6 +30,12 @@ def add_place(front: nn.Module, x: Tensor, place: Tensor | None) -> Tensor:
         return x
     note(front, "positions", place)
     return x + place.to(x.dtype)
+
+
+def adds_places(front: nn.Module) -> bool:
+    """Whether a front end adds a vector for each place, so that a token cannot be moved without becoming another."""
+    position = getattr(front, "position", None)
+    return isinstance(position, NoPosition) and type(position).embed is not NoPosition.embed
 
 
 class TokenFrontend(nn.Module):
@@ -125,8 +131,22 @@ def unpatchify(patches: Tensor, size: int, height: int, width: int) -> Tensor:
     return F.fold(patches.mT, (height, width), size, stride=size)
 
 
-class PatchFrontend(nn.Module):
-    """A picture as a row of patch vectors behind one class token (Dosovitskiy et al., 2021)."""
+class LeadingVectors(NamedTuple):
+    """Which vectors stand before those of the patches; registers, behind the others, have no place of their own."""
+
+    class_token: bool = True
+    teacher_token: bool = False
+    registers: int = 0
+
+
+CLASS_TOKEN = LeadingVectors()
+
+
+class PictureFrontend(nn.Module):
+    """A picture as a row of vectors, one for each patch, behind one class token (Dosovitskiy et al., 2021).
+
+    How a patch becomes a vector is said by those that inherit from it.
+    """
 
     def __init__(
         self,
@@ -135,16 +155,20 @@ class PatchFrontend(nn.Module):
         picture: int,
         patch: int,
         channels: int = 3,
+        before: LeadingVectors = CLASS_TOKEN,
         position: NoPosition | None = None,
+        norm: nn.Module | None = None,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
         if picture % patch:
             raise ValueError(f"pictures of {picture}×{picture} do not divide into patches of {patch}×{patch}")
         self.picture, self.patch, self.channels = picture, patch, channels
-        self.patch_proj = nn.Linear(channels * patch * patch, dim)
-        self.class_token = nn.Parameter(torch.zeros(1, 1, dim))
+        self.class_token = nn.Parameter(torch.zeros(1, 1, dim)) if before.class_token else None
+        self.teacher_token = nn.Parameter(torch.zeros(1, 1, dim)) if before.teacher_token else None
+        self.registers = nn.Parameter(torch.zeros(1, before.registers, dim)) if before.registers else None
         self.position = position if position is not None else NoPosition()
+        self.norm = norm if norm is not None else nn.Identity()
         self.dropout = Dropout(dropout)
 
     @property
@@ -152,22 +176,47 @@ class PatchFrontend(nn.Module):
         """How many patches a picture has: 196 for 224×224 with 16×16."""
         return (self.picture // self.patch) ** 2
 
+    @property
+    def leading(self) -> list[Tensor]:
+        """The vectors that stand before those of the patches, in their order: 1 1 D or 1 R D each."""
+        return [one for one in (self.class_token, self.teacher_token, self.registers) if one is not None]
+
+    def embed(self, pictures: Tensor) -> Tensor:
+        """A vector for each patch, row by row. B C Y X -> B T D."""
+        raise NotImplementedError
+
     def forward(self, pictures: Tensor, keep: Tensor | None = None, positions: Tensor | None = None) -> Embedded:
-        """pictures: B C Y X floats; returns 1 + patches vectors per picture."""
+        """pictures: B C Y X floats; returns the vectors of `leading`, then one per patch."""
         expected = (self.channels, self.picture, self.picture)
         if pictures.dim() != 4 or pictures.shape[1:] != expected:
             raise ValueError(f"pictures must be batch × {' × '.join(map(str, expected))}, not {tuple(pictures.shape)}")
-        x = self.patch_proj(patchify(pictures, self.patch))
+        x = self.embed(pictures)
         note(self, "embeddings", x)
-        x = torch.cat((self.class_token.expand(x.size(0), -1, -1), x), dim=1)
+        placed = [one for one in (self.class_token, self.teacher_token) if one is not None]
+        x = torch.cat([*(one.to(x.dtype).expand(x.size(0), -1, -1) for one in placed), x], dim=1) if placed else x
+        here = position_ids(x.shape[:2], None, device=x.device) if positions is None else positions
+        x = add_place(self, x, self.position.embed(here))
+        if self.registers is not None:
+            own, before = self.registers.to(x.dtype).expand(x.size(0), -1, -1), len(placed)
+            x = torch.cat((x[:, :before], own, x[:, before:]), dim=1)
+            here = position_ids(x.shape[:2], None, device=x.device)  # for those who only need to tell them apart
         if keep is not None:
             check_keep(keep, x.shape[:2])
-        if positions is None:
-            positions = position_ids(x.shape[:2], None, device=x.device)
-        x = add_place(self, x, self.position.embed(positions))
-        x = self.dropout(x)
+        x = self.dropout(self.norm(x))
         note(self, "output", x)
-        return Embedded(x, keep, positions)
+        return Embedded(x, keep, here)
+
+
+class PatchFrontend(PictureFrontend):
+    """Each patch by itself: its pixels in a row, through one projection."""
+
+    def __init__(self, dim: int, *, patch: int, channels: int = 3, bias: bool = True, **others: Any) -> None:
+        super().__init__(dim, patch=patch, channels=channels, **others)
+        self.patch_proj = nn.Linear(channels * patch * patch, dim, bias=bias)
+
+    def embed(self, pictures: Tensor) -> Tensor:
+        x: Tensor = self.patch_proj(patchify(pictures, self.patch))
+        return x
 
 
 class QueryFrontend(nn.Module):

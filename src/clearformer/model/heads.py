@@ -4,7 +4,6 @@ B batch, T length, D model width, V vocabulary, C classes. Every head takes (sta
 """
 
 from collections.abc import Callable
-from typing import Literal
 
 import torch
 import torch.nn.functional as F
@@ -12,6 +11,7 @@ from torch import Tensor, nn
 
 from clearformer.model.dropout import Dropout
 from clearformer.model.frontends import unpatchify
+from clearformer.model.trace import note
 
 
 class States(nn.Module):
@@ -43,19 +43,23 @@ class LanguageModel(nn.Module):
         bias: bool = False,
         transform: nn.Module | None = None,
         scale: float = 1.0,
+        cap: float | None = None,
     ) -> None:
         super().__init__()
         self.transform = transform if transform is not None else nn.Identity()
         self.table = nn.Parameter(torch.empty(vocab_size, dim)) if table is None else table
         self.bias = nn.Parameter(torch.zeros(vocab_size)) if bias else None
-        self.scale = scale
+        self.scale, self.cap = scale, cap
 
     def forward(self, states: Tensor, keep: Tensor | None = None) -> Tensor:
         """Returns logits B T V."""
-        return F.linear(*self.projection(states))
+        logits = F.linear(self.transform(states) * self.scale, self.table, self.bias)
+        return logits if self.cap is None else self.cap * torch.tanh(logits / self.cap)
 
     def projection(self, states: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
         """The operands of the last product, for a loss that computes it block by block."""
+        if self.cap is not None:
+            raise ValueError("this model's logits are bent after their last product, so they are not a product alone")
         return self.transform(states) * self.scale, self.table, self.bias
 
 
@@ -67,15 +71,19 @@ class SequenceClass(nn.Module):
         dim: int,
         classes: int,
         *,
-        pool: Literal["first", "last", "mean"] = "first",
+        pool: str | nn.Module = "first",
         pooler: bool = False,
         activation: Callable[[Tensor], Tensor] = torch.tanh,
+        transform: nn.Module | None = None,
         bias: bool = True,
         dropout: float = 0.0,
     ) -> None:
+        """pool: a name of the table below, or what makes one vector of all states."""
         super().__init__()
         self.pooler, self.activation = nn.Linear(dim, dim) if pooler else None, activation
-        self.pool: Callable[[Tensor, Tensor | None], Tensor] = {"first": _first, "last": _last, "mean": _mean}[pool]
+        self.transform = transform if transform is not None else nn.Identity()
+        self.pool = POOLS[pool](dim) if isinstance(pool, str) else pool
+        self.reads_first = pool == "first"  # and no other state
         self.dropout = Dropout(dropout)
         self.classify = nn.Linear(dim, classes, bias=bias)
 
@@ -83,32 +91,49 @@ class SequenceClass(nn.Module):
         summary = self.pool(states, keep)
         if self.pooler is not None:
             summary = self.activation(self.pooler(summary))
-        logits: Tensor = self.classify(self.dropout(summary))
+        logits: Tensor = self.classify(self.dropout(self.transform(summary)))
         return logits
+
+
+class TaughtClass(nn.Module):
+    """One class for a picture: the mean of what two classifiers say, of the class token and of the token beside it
+    that learned from a teacher (Touvron et al., 2021). Returns logits B C."""
+
+    def __init__(self, dim: int, classes: int, *, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.dropout = Dropout(dropout)
+        self.classify, self.classify_taught = nn.Linear(dim, classes), nn.Linear(dim, classes)
+
+    def forward(self, states: Tensor, keep: Tensor | None = None) -> Tensor:
+        own: Tensor = self.classify(self.dropout(states[:, 0]))
+        taught: Tensor = self.classify_taught(self.dropout(states[:, 1]))
+        return (own + taught) / 2
 
 
 class TokenTags(nn.Module):
     """A class for each token. Returns logits B T C."""
 
-    def __init__(self, dim: int, classes: int, *, dropout: float = 0.0) -> None:
+    def __init__(self, dim: int, classes: int, *, transform: nn.Module | None = None, dropout: float = 0.0) -> None:
         super().__init__()
+        self.transform = transform if transform is not None else nn.Identity()
         self.dropout = Dropout(dropout)
         self.classify = nn.Linear(dim, classes)
 
     def forward(self, states: Tensor, keep: Tensor | None = None) -> Tensor:
-        logits: Tensor = self.classify(self.dropout(states))
+        logits: Tensor = self.classify(self.dropout(self.transform(states)))
         return logits
 
 
 class AnswerSpan(nn.Module):
     """Where an answer begins and ends. Returns logits B T 2; padding is never chosen."""
 
-    def __init__(self, dim: int) -> None:
+    def __init__(self, dim: int, *, transform: nn.Module | None = None) -> None:
         super().__init__()
+        self.transform = transform if transform is not None else nn.Identity()
         self.mark = nn.Linear(dim, 2)
 
     def forward(self, states: Tensor, keep: Tensor | None = None) -> Tensor:
-        logits: Tensor = self.mark(states)
+        logits: Tensor = self.mark(self.transform(states))
         return logits if keep is None else logits.masked_fill(~keep[..., None], torch.finfo(logits.dtype).min)
 
 
@@ -131,16 +156,16 @@ class Boxes(nn.Module):
 class Pixels(nn.Module):
     """Values for every pixel from the states of a picture's patches: colours, or, with one channel per class, a mask.
 
-    The first state is the class token and is left out. Returns B channels Y X.
+    Where the first state is the class token, it is left out. Returns B channels Y X.
     """
 
-    def __init__(self, dim: int, *, channels: int, picture: int, patch: int) -> None:
+    def __init__(self, dim: int, *, channels: int, picture: int, patch: int, class_token: bool = True) -> None:
         super().__init__()
-        self.picture, self.patch = picture, patch
+        self.picture, self.patch, self.start = picture, patch, int(class_token)
         self.paint = nn.Linear(dim, channels * patch * patch)
 
     def forward(self, states: Tensor, keep: Tensor | None = None) -> Tensor:
-        return unpatchify(self.paint(states[:, 1:]), self.patch, self.picture, self.picture)
+        return unpatchify(self.paint(states[:, self.start :]), self.patch, self.picture, self.picture)
 
 
 def _first(states: Tensor, keep: Tensor | None) -> Tensor:
@@ -162,3 +187,52 @@ def _mean(states: Tensor, keep: Tensor | None) -> Tensor:
         return states.mean(dim=1)
     real = keep[..., None].to(states.dtype)
     return (states * real).sum(dim=1) / real.sum(dim=1).clamp(min=1)
+
+
+class WeightedMean(nn.Module):
+    """A mean of the states in which each has a learned weight, by what it holds (Hassani et al., 2021)."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.weigh = nn.Linear(dim, 1)
+
+    def forward(self, states: Tensor, keep: Tensor | None = None) -> Tensor:
+        """B T D -> B D."""
+        scores = self.weigh(states)
+        if keep is not None:
+            scores = scores.masked_fill(~keep[..., None], torch.finfo(scores.dtype).min)
+        weights = scores.softmax(dim=1)
+        note(self, "weights", weights[..., 0])
+        mean: Tensor = (weights * states).sum(dim=1)
+        return mean
+
+
+POOLS: dict[str, Callable[[int], Callable[[Tensor, Tensor | None], Tensor]]] = {
+    "first": lambda dim: _first,
+    "last": lambda dim: _last,
+    "mean": lambda dim: _mean,
+    "weighted": WeightedMean,
+}
+
+
+class PatchMean(nn.Module):
+    """The mean of the patches' states alone. start: how many states stand before them."""
+
+    def __init__(self, start: int) -> None:
+        super().__init__()
+        self.start = start
+
+    def forward(self, states: Tensor, keep: Tensor | None = None) -> Tensor:
+        """B T D -> B D."""
+        return states[:, self.start :].mean(dim=1)
+
+
+class FirstAndPatches(PatchMean):
+    """The first state beside the mean of the patches' (Oquab et al., 2023)."""
+
+    def forward(self, states: Tensor, keep: Tensor | None = None) -> Tensor:
+        """B T D -> B 2D."""
+        return torch.cat((states[:, 0], super().forward(states)), dim=-1)
+
+
+PATCH_POOLS: dict[str, Callable[[int], nn.Module]] = {"patches": PatchMean, "first-and-patches": FirstAndPatches}

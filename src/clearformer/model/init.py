@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from clearformer.model.attention import Attention
+from clearformer.model.conditioned import ConditionedEncoder
 from clearformer.model.heads import LanguageModel
 from clearformer.model.layers import DecoderLayer, EncoderLayer
 
@@ -23,6 +24,7 @@ def initialise(model: nn.Module, *, std: float | None, residual_layers: int) -> 
     smaller by √(2·layers), so that the sum over depth keeps its size (GPT-2). Where attention has a scale of its own,
     the queries compensate for it, so that every fresh model starts with scores of the same size (T5).
     """
+    told: list[nn.Linear] = []
     for module in model.modules():
         if isinstance(module, nn.Linear):
             _draw(module.weight, std)
@@ -30,6 +32,10 @@ def initialise(model: nn.Module, *, std: float | None, residual_layers: int) -> 
                 nn.init.zeros_(module.bias)
         elif isinstance(module, nn.Embedding):
             nn.init.normal_(module.weight, std=module.embedding_dim**-0.5 if std is None else std)
+        elif isinstance(module, ConditionedEncoder):
+            told = [*told, module.modulate]
+    for projection in told:  # what is told begins without a say, and every gate shut
+        nn.init.zeros_(projection.weight)
     for module in model.modules():  # after the embeddings: a tied table is drawn as an embedding
         if isinstance(module, LanguageModel) and not _is_embedding(model, module.table):
             _draw(module.table, std)

@@ -74,24 +74,35 @@ class GatedFeedForward(nn.Module):
 
 
 class Residual(nn.Module):
-    """after(x + dropout(sublayer(before(x)))): the norm stands in one of the two slots, nothing in the other."""
+    """after(x + dropout(inside(sublayer(before(x))))): a norm stands in one or two of the slots, nothing elsewhere."""
 
     def __init__(
-        self, *, before: nn.Module | None = None, after: nn.Module | None = None, dropout: float = 0.0
+        self,
+        *,
+        before: nn.Module | None = None,
+        inside: nn.Module | None = None,
+        after: nn.Module | None = None,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.before = before if before is not None else nn.Identity()
+        self.inside = inside if inside is not None else nn.Identity()
         self.after = after if after is not None else nn.Identity()
         self.dropout = Dropout(dropout)
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        before = self.before(x)
-        note(self, "before", before)
-        total = x + self.dropout(sublayer(before))
+        total = x + self.added(x, sublayer)
         note(self, "sum", total)
         after: Tensor = self.after(total)
         note(self, "after", after)
         return after
+
+    def added(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        """What the sublayer adds to its input."""
+        before = self.before(x)
+        note(self, "before", before)
+        part: Tensor = self.dropout(self.inside(sublayer(before)))
+        return part
 
 
 def post_norm(norm: Norm, dropout: float = 0.0) -> Residual:
@@ -104,12 +115,41 @@ def pre_norm(norm: Norm, dropout: float = 0.0) -> Residual:
     return Residual(before=norm(), dropout=dropout)
 
 
+def sandwich_norm(norm: Norm, dropout: float = 0.0) -> Residual:
+    """x + LayerNorm(Sublayer(LayerNorm(x))): what a part adds has a size of its own (Gemma 2)."""
+    return Residual(before=norm(), inside=norm(), dropout=dropout)
+
+
+def scaled_norm(norm: Norm, scale: Norm, dropout: float = 0.0) -> Residual:
+    """x + scale · Sublayer(LayerNorm(x)): deep stacks begin with small steps (Touvron et al., 2021)."""
+    return Residual(before=norm(), inside=scale(), dropout=dropout)
+
+
+class FeatureScale(nn.Module):
+    """Multiply each feature by a trained number; all of them begin at `start`."""
+
+    def __init__(self, dim: int, start: float) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.full((dim,), start))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.weight
+
+
 class EncoderLayer(nn.Module):
     """Self-attention, then feed-forward, each in its residual."""
 
-    def __init__(self, *, self_attn: Attention, ffn: nn.Module, residual: Callable[[], Residual]) -> None:
+    def __init__(
+        self,
+        *,
+        self_attn: Attention,
+        ffn: nn.Module,
+        residual: Callable[[], Residual],
+        attn_residual: Callable[[], Residual] | None = None,
+    ) -> None:
+        """attn_residual: the one around attention, where it is another than that around the feed-forward part."""
         super().__init__()
-        self.self_attn, self.self_attn_residual = self_attn, residual()
+        self.self_attn, self.self_attn_residual = self_attn, (attn_residual or residual)()
         self.ffn, self.ffn_residual = ffn, residual()
 
     def forward(self, x: Tensor, context: AttentionContext) -> Tensor:
@@ -163,3 +203,31 @@ class DecoderLayer(nn.Module):
         x = self.ffn_residual(x, self.ffn)
         note(self, "output", x)
         return x
+
+
+class ParallelDecoderLayer(nn.Module):
+    """Masked self-attention and feed-forward of the same input, both added to it (Wang and Komatsuzaki, 2021)."""
+
+    def __init__(self, *, self_attn: Attention, ffn: nn.Module, residual: Callable[[], Residual]) -> None:
+        super().__init__()
+        self.self_attn, self.self_attn_residual = self_attn, residual()
+        self.ffn, self.ffn_residual = ffn, residual()
+
+    def forward(
+        self,
+        x: Tensor,
+        context: AttentionContext,
+        *,
+        memory: Memory | None = None,
+        memory_context: AttentionContext | None = None,
+        caches: tuple[GrowingCache, FixedCache] | None = None,
+        past: Tensor | None = None,
+    ) -> Tensor:
+        """x: B T D. Returns B T D."""
+        if memory is not None or past is not None:
+            raise ValueError("a layer with parallel parts reads its own tokens alone; leave memory and past out")
+        cache = None if caches is None else caches[0]
+        attended = self.self_attn_residual.added(x, lambda y: self.self_attn(y, context, cache=cache))
+        output = x + attended + self.ffn_residual.added(x, self.ffn)
+        note(self, "output", output)
+        return output

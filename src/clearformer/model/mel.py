@@ -4,6 +4,7 @@ B batch, N samples, T frames.
 """
 
 import math
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -25,6 +26,7 @@ def log_mel(sound: Tensor, *, rate: int = 16_000, mels: int = 80, window: int = 
     return ((loudness + 4.0) / 4.0).mT
 
 
+@lru_cache(maxsize=8)  # the same for every recording of a model
 def mel_bands(rate: int, window: int, mels: int) -> Tensor:
     """Triangular pitch bands over the bins of a spectrum, each of equal area (Slaney's scale). mels × bins."""
     bins = torch.linspace(0, rate / 2, window // 2 + 1, dtype=torch.float64)

@@ -8,6 +8,8 @@ B batch, T query length, S key length, D model width, H heads, K head width.
 """
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 import torch
@@ -115,18 +117,22 @@ class Rotary(NoPosition):
         pairs: Literal["neighbours", "halves"] = "halves",
         scaling: Literal["none", "linear", "ntk"] = "none",
         factor: float = 1.0,
+        bend: Callable[[Tensor], Tensor] | None = None,
     ) -> None:
+        """head_dim: how many features turn; of a wider head, the first ones. bend: from frequencies to others."""
         super().__init__()
         if head_dim % 2:
             raise ValueError(f"rotary positions rotate pairs of features, so head_dim must be even, not {head_dim}")
-        self.head_dim, self.pairs = head_dim, pairs
+        self.head_dim, self.pairs, self.bend = head_dim, pairs, bend
         self.base = base * factor ** (head_dim / max(head_dim - 2, 1)) if scaling == "ntk" else base
         self.stretch = factor if scaling == "linear" else 1.0
 
     def turn(self, positions: Tensor) -> tuple[Tensor, Tensor]:
         """Cosines and sines of every angle. positions: B T; returns B 1 T K/2 each."""
         exponent = torch.arange(0, self.head_dim, 2, device=positions.device, dtype=torch.float64) / self.head_dim
-        angles = positions[..., None].double() / self.stretch * torch.pow(self.base, -exponent)
+        frequencies = torch.pow(self.base, -exponent)
+        frequencies = frequencies if self.bend is None else self.bend(frequencies)
+        angles = positions[..., None].double() / self.stretch * frequencies
         return angles.cos().float()[:, None], angles.sin().float()[:, None]
 
     def rotate_queries(self, q: Tensor, context: AttentionContext) -> Tensor:
@@ -136,13 +142,33 @@ class Rotary(NoPosition):
         return self.rotate(k, *context.once((self, "keys"), lambda: self.turn(context.fresh)))
 
     def rotate(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-        """Rotate every pair of features of x: B H T K by its angle."""
+        """Rotate every pair of features of x: B H T K by its angle; of a wider head the rest stays as it is."""
+        if x.size(-1) > self.head_dim:
+            turned, still = x[..., : self.head_dim], x[..., self.head_dim :]
+            return torch.cat((self.rotate(turned, cos, sin), still), dim=-1)
         cos, sin = cos.to(x.dtype), sin.to(x.dtype)
         if self.pairs == "neighbours":
             first, second = x[..., 0::2], x[..., 1::2]
             return torch.stack((first * cos - second * sin, first * sin + second * cos), dim=-1).flatten(-2)
         first, second = x.chunk(2, dim=-1)
         return torch.cat((first * cos - second * sin, first * sin + second * cos), dim=-1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlowWavesStretched:
+    """Llama 3.1's way past the trained length: waves that turn seldom within it are stretched, those that turn often
+    stay as they are, and between them it is a bit of both (Dubey et al., 2024)."""
+
+    factor: float
+    low: float
+    high: float
+    trained: int
+
+    def __call__(self, frequencies: Tensor) -> Tensor:
+        """Radians per position: K/2 of them, and as many are returned."""
+        turns = self.trained * frequencies / (2 * math.pi)
+        kept = ((turns - self.low) / (self.high - self.low)).clamp(0, 1)
+        return frequencies * (kept + (1 - kept) / self.factor)
 
 
 class Alibi(NoPosition):
@@ -200,6 +226,35 @@ class Buckets(NoPosition):
         return context.once((self, "bias"), look_up)
 
 
+class Grid(NoPosition):
+    """A trained bias for each head and each offset in rows and columns between two patches, and three more: from the
+    class token, to it, and from it to itself (BEiT; Bao et al., 2022). Place 0 is the class token's."""
+
+    def __init__(self, heads: int, *, side: int) -> None:
+        super().__init__()
+        self.side, self.offsets = side, (2 * side - 1) ** 2
+        self.table = nn.Embedding(self.offsets + 3, heads)
+
+    def index(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """Which row of the table belongs to each pair. B T, B S -> B T S."""
+        q, k = queries[:, :, None], keys[:, None, :]
+        steps = [(q - 1) // self.side - (k - 1) // self.side, (q - 1) % self.side - (k - 1) % self.side]
+        rows, columns = (step + self.side - 1 for step in steps)
+        found = rows * (2 * self.side - 1) + columns
+        found = torch.where(q == 0, self.offsets, found)
+        found = torch.where(k == 0, self.offsets + 1, found)
+        return torch.where((q == 0) & (k == 0), self.offsets + 2, found)
+
+    def bias(self, q: Tensor, k: Tensor, context: AttentionContext) -> Tensor:
+        index = context.once((Grid, self.side), lambda: self.index(context.queries, context.keys))
+
+        def look_up() -> Tensor:
+            table: Tensor = self.table(index)
+            return table.permute(0, 3, 1, 2)  # B T S H -> B H T S
+
+        return context.once((self, "bias"), look_up)
+
+
 class Shaw(NoPosition):
     """A trained key for each clipped distance, matched by the query (Shaw et al., 2018, eq. 4).
 
@@ -238,12 +293,13 @@ class Relative(NoPosition):
         low, high = context.once((self, "range"), lambda: _range(context))
         steps = torch.arange(low, high + 1, device=q.device)
         waves = context.once((self, "waves"), lambda: self.waves.embed(steps))  # N D, one row per distance
-        r = self.r_proj(waves.to(q.dtype)).view(-1, self.heads, self.head_dim).permute(1, 2, 0)  # H K N
+        scale = 1 / math.sqrt(self.head_dim)  # of what is small: the scores are the largest tensors there are
+        r = scale * self.r_proj(waves.to(q.dtype)).view(-1, self.heads, self.head_dim).permute(1, 2, 0)  # H K N
         by_distance = (q + self.distance_bias[:, None]) @ r  # B H T N
         index = context.once((self, "index"), lambda: context.distances()[:, None] - low)
         keys = k.repeat_interleave(self.heads // k.size(1), dim=1)
-        by_content = self.content_bias[:, None] @ keys.mT  # B H 1 S
-        return (_pick(by_distance, index) + by_content) / math.sqrt(self.head_dim)
+        by_content = scale * self.content_bias[:, None] @ keys.mT  # B H 1 S
+        return _pick(by_distance, index) + by_content
 
 
 def _pick(by_distance: Tensor, index: Tensor) -> Tensor:

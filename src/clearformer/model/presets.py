@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from clearformer.model import families
-from clearformer.model.config import DropoutConfig, ModelConfig
+from clearformer.model.config import DropoutConfig, ModelConfig, NormConfig, PositionConfig
 
 PRESETS: dict[str, Callable[[], ModelConfig]] = {
     # for an ordinary computer; the vocabulary size comes from the corpus, later
@@ -29,6 +29,15 @@ PRESETS: dict[str, Callable[[], ModelConfig]] = {
         layers=6,
         heads=16,
         dropout=DropoutConfig(embedding=0.3, residual=0.3),
+    ),
+    # what its text describes, which is `base`, and what its authors' code had come to compute by 2018: the norm first,
+    # all sines before all cosines, dropout of weights and inside the feed-forward part as well
+    "paper-text": lambda: preset("base"),
+    "t2t-code": lambda: replace(
+        preset("base"),
+        norm=NormConfig(place="pre"),
+        position=PositionConfig(kind="tensor2tensor"),
+        dropout=DropoutConfig(embedding=0.1, residual=0.1, attention=0.1, activation=0.1),
     ),
     # what followed
     "bert-base": lambda: families.bert(vocab_size=30_522),

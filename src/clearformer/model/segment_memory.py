@@ -1,8 +1,10 @@
 """Transformer-XL's memory: the states of the previous segment, attended to but not trained (Dai et al., 2019).
 
 Unlike a cache of keys and values it keeps the inputs of each layer, so that the projections still learn from the past.
-B batch, P remembered length, D model width.
+B batch, N layers, P remembered length, D model width.
 """
+
+from typing import Self
 
 import torch
 from torch import Tensor
@@ -19,6 +21,21 @@ class SegmentMemory(Places):
             raise ValueError(f"a segment memory of {length} tokens is empty; give at least 1")
         self.limit = length
         self._states: list[Tensor | None] = [None] * layers
+
+    @classmethod
+    def holding(cls, states: Tensor, *, length: int) -> Self:
+        """A memory that goes on from what another left behind. states: B N P D, as `states` returns it."""
+        memory = cls(states.size(1), length=length)
+        kept = states[:, :, -length:].detach()
+        memory._states = list(kept.unbind(dim=1))
+        memory.positions = torch.arange(kept.size(2), device=states.device)[None]
+        memory._next = kept.size(2)
+        return memory
+
+    def states(self) -> Tensor | None:
+        """What is remembered, B N P D, or None before the first segment. Every token of it is taken for a real one."""
+        known = [states for states in self._states if states is not None]
+        return torch.stack(known, dim=1) if known else None
 
     def place(self, positions: Tensor, keep: Tensor | None) -> tuple[Tensor, Tensor | None]:
         """Positions and keep of memory and new tokens together; then forget what is too far back."""

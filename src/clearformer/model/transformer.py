@@ -3,7 +3,7 @@
 B batch, T length, S memory length, D model width, V vocabulary, Q queries.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -19,13 +19,22 @@ from clearformer.model.trace import note
 
 
 class Encoder(nn.Module):
-    """A front end and layers in which every position sees every other."""
+    """A front end and layers in which every position sees every other, or those within a window to both sides."""
 
-    def __init__(self, front: nn.Module, layers: Sequence[EncoderLayer], norm: nn.Module | None = None) -> None:
+    def __init__(
+        self,
+        front: nn.Module,
+        layers: Sequence[EncoderLayer],
+        norm: nn.Module | None = None,
+        *,
+        window: int | None = None,
+        wide: Collection[int] = (),
+    ) -> None:
         super().__init__()
         self.front = front
         self.layers = nn.ModuleList(layers)
         self.norm = norm if norm is not None else nn.Identity()
+        self.window, self.wide = window, frozenset(wide)  # `wide`: the layers that have no window
 
     def forward(
         self,
@@ -50,9 +59,12 @@ class Encoder(nn.Module):
             None if segments is None else masks.packed(segments, segments),
             None if causal is None else masks.causal_rows(causal, x.size(1)),
         )
-        context = AttentionContext(positions, positions, mask=mask)
-        for layer in self.layers:
-            x = layer(x, context)
+        everywhere = near = AttentionContext(positions, positions, mask=mask)
+        if self.window is not None:
+            band = masks.window(positions, positions, left=self.window, right=self.window)
+            near = AttentionContext(positions, positions, mask=masks.both(mask, band))
+        for index, layer in enumerate(self.layers):
+            x = layer(x, everywhere if index in self.wide else near)
         x = self.norm(x)
         note(self, "output", x)
         return Memory(x, keep, segments)
@@ -62,13 +74,19 @@ class Decoder(nn.Module):
     """A front end and layers in which a position sees only those before it, and an encoder's memory if there is one."""
 
     def __init__(
-        self, front: nn.Module, layers: Sequence[DecoderLayer], norm: nn.Module | None = None, window: int | None = None
+        self,
+        front: nn.Module,
+        layers: Sequence[nn.Module],
+        norm: nn.Module | None = None,
+        window: int | None = None,
+        wide: Collection[int] = (),
     ) -> None:
         super().__init__()
         self.front = front
         self.layers = nn.ModuleList(layers)
         self.norm = norm if norm is not None else nn.Identity()
         self.window = window  # how many positions back a query may look; None = all
+        self.wide = frozenset(wide)  # the layers that have no window
 
     def forward(
         self,
@@ -91,11 +109,14 @@ class Decoder(nn.Module):
         x, keep, positions = self.front(tokens, keep, positions)
         keys, key_keep = (positions, keep) if past is None else past.place(positions, keep)
         fresh = keys if cache is None else positions  # a cache holds the other keys projected already
-        context = self.look_back(positions, keys, fresh, key_keep, segments)
+        near = everywhere = self.look_back(positions, keys, fresh, key_keep, segments, window=self.window)
+        if self.wide:
+            everywhere = self.look_back(positions, keys, fresh, key_keep, segments)
         memory_context = None if memory is None else look_across(positions, memory, segments)
         for index, layer in enumerate(self.layers):
             caches = None if cache is None else (cache.self_attn[index], cache.cross_attn[index])
             states = None if segment_memory is None else segment_memory.exchange(index, x)
+            context = everywhere if index in self.wide else near
             x = layer(x, context, memory=memory, memory_context=memory_context, caches=caches, past=states)
         x = self.norm(x)
         note(self, "output", x)
@@ -106,14 +127,21 @@ class Decoder(nn.Module):
         """An empty cache for `forward`."""
         return DecoderCache(len(self.layers), room=room)
 
+    @staticmethod
     def look_back(
-        self, positions: Tensor, keys: Tensor, fresh: Tensor, keep: Tensor | None, segments: Tensor | None
+        positions: Tensor,
+        keys: Tensor,
+        fresh: Tensor,
+        keep: Tensor | None,
+        segments: Tensor | None,
+        *,
+        window: int | None = None,
     ) -> AttentionContext:
         """Each query sees the keys up to its own slot that are real, within the window and in its own segment."""
         new, total = positions.size(1), keys.size(1)
         mask = masks.both(
             masks.causal(new, total, device=keys.device) if new > 1 else None,  # a single query is the last one
-            None if self.window is None else masks.window(positions, keys, left=self.window),
+            None if window is None else masks.window(positions, keys, left=window),
             None if keep is None else masks.padding(keep),
             None if segments is None else masks.packed(segments, segments),
         )
@@ -242,7 +270,7 @@ class DecoderOnly(nn.Module):
 class EncoderOnly(nn.Module):
     """Understand an input: class, tags, answer span, masked words, boxes, masks."""
 
-    def __init__(self, encoder: Encoder, head: nn.Module) -> None:
+    def __init__(self, encoder: nn.Module, head: nn.Module) -> None:
         super().__init__()
         self.encoder, self.head = encoder, head
 

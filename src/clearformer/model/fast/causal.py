@@ -91,7 +91,7 @@ class FastCausal:
         positions = position_ids(tokens.shape, keep, cache.next_position(), device=tokens.device)
         embedded, keep, positions = self._decoder.front(tokens, keep, positions)
         keys, key_keep = cache.place(positions, keep)
-        mask = self._decoder.look_back(positions, keys, positions, key_keep, None).mask
+        mask = self._decoder.look_back(positions, keys, positions, key_keep, None, window=self._decoder.window).mask
         turn = None if self._rotary is None else self._rotary.turn(positions)
         x = embedded.flatten(0, 1)
         for layer, kept in zip(self._layers, cache.self_attn, strict=True):
@@ -126,11 +126,13 @@ def capture_causal(model: nn.Module, make: Make = Affine.of) -> FastCausal | Non
     """
     if not isinstance(model, DecoderOnly) or not isinstance(model.decoder, Decoder):
         return None
-    if not isinstance(model.head, LanguageModel):
+    if not isinstance(model.head, LanguageModel) or model.head.cap is not None or model.decoder.wide:
         return None
     layers = list(model.decoder.layers)
-    schemes = {id(layer.self_attn.position) for layer in layers if isinstance(layer.self_attn.position, Rotary)}  # type: ignore[union-attr]
-    known = all(_known(layer) for layer in layers) and len(schemes) <= 1 and bool(layers)
+    schemes = [layer.self_attn.position for layer in layers]  # type: ignore[union-attr]
+    turning = {id(scheme) for scheme in schemes if isinstance(scheme, Rotary)}
+    one = not turning or (len(turning) == 1 and all(isinstance(scheme, Rotary) for scheme in schemes))
+    known = all(_known(layer) for layer in layers) and one and bool(layers)
     return FastCausal(model, make) if known else None
 
 
@@ -142,5 +144,6 @@ def _known(layer: nn.Module) -> bool:
         isinstance(layer.ffn, FeedForward | GatedFeedForward)
         and type(own.position) in (NoPosition, Rotary)
         and own.kernel in (attend, attend_fused)
+        and isinstance(own.q_norm, nn.Identity)
         and own.heads.key_dim == own.heads.value_dim
     )

@@ -9,6 +9,7 @@ N sentences, S slots, R real slots, D model width, H heads, K head width.
 
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor, nn
 
 from clearformer.model import masks
@@ -22,8 +23,10 @@ from clearformer.model.fast.packed import (
     Product,
     function,
     is_plain,
+    join,
     marks,
     part,
+    queries,
     queries_keys_values,
 )
 from clearformer.model.fast.row_blocks import ROW_BLOCK, RealSlots
@@ -61,6 +64,39 @@ class FastEncoderLayer:
         return self.ffn(x)
 
 
+@dataclass(frozen=True)
+class FastClosingLayer:
+    """The last layer where nobody reads more than the first state: the others are keys and values, and no queries."""
+
+    around: Around
+    query: Product
+    pair: Product
+    out: Product
+    ffn: FastFeedForward
+    heads: int
+
+    @classmethod
+    def of(cls, layer: EncoderLayer, make: Make = Affine) -> "FastClosingLayer":
+        own = layer.self_attn
+        return cls(
+            around=Around.of(layer.self_attn_residual),
+            query=make(*queries(own)),
+            pair=make(*join(part(own.k_proj), part(own.v_proj))),
+            out=make(*part(own.out_proj)),
+            ffn=FastFeedForward.of(layer.ffn, layer.ffn_residual, make),
+            heads=own.heads.count,
+        )
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """x: N S D -> N D."""
+        entered = self.around.enter(x)
+        y = self.pair(entered)
+        k, v = y.view(*y.shape[:2], 2, self.heads, -1).permute(2, 0, 3, 1, 4)  # N H S K
+        q = self.query(entered[:, 0]).view(len(x), self.heads, 1, -1)
+        gathered = attend_fused(q, k, v, scale=1.0)  # the scale is in the queries
+        return self.ffn(self.around.leave(x[:, 0], self.out(gathered.flatten(1))))
+
+
 class FastEncoder:
     """The encoder of a captured model. It holds copies of some weights: `stale` tells when they have changed.
 
@@ -74,17 +110,29 @@ class FastEncoder:
         self._weights = list(encoder.parameters())
         self._marks = marks(self._weights)
         self._layers = [FastEncoderLayer.of(layer, make) for layer in encoder.layers]  # type: ignore[arg-type]
+        self._closing = FastClosingLayer.of(encoder.layers[-1], make)  # type: ignore[arg-type]
 
     def stale(self) -> bool:
         """Whether the model's weights were replaced or changed since they were captured."""
         return self._marks != marks(self._weights)
 
-    def read(self, tokens: Tensor, keep: Tensor, types: Tensor | None = None) -> Memory:
-        """tokens: N S, keep: N S, True = real; types: N S, for models that have them."""
+    def first(self, inputs: Tensor) -> Tensor:
+        """The first state of inputs without padding, such as pictures: N 1 D."""
+        x, _, _ = self._front(inputs, None)
+        real = RealSlots(torch.ones(x.shape[:2], dtype=torch.bool), block=1)
+        rows = real.take(x)
+        for layer in self._layers[:-1]:
+            rows = layer(rows, real, None)
+        state = self._closing(real.put(rows))
+        return (state if self._norm is None else self._norm(state))[:, None]
+
+    def read(self, tokens: Tensor, keep: Tensor | None, types: Tensor | None = None) -> Memory:
+        """tokens: N S, keep: N S, True = real; types: N S, for models that have them; or pictures, all real."""
         x, keep, _ = self._front(tokens, keep, **({} if types is None else {"types": types}))
-        real = RealSlots(keep, self._block)
+        every = torch.ones(x.shape[:2], dtype=torch.bool) if keep is None else keep
+        real = RealSlots(every, self._block)
         whole = self._block == 1 and not real.padded  # with and without a mask the kernel differs in its last bits
-        mask = None if whole else masks.padding(keep)
+        mask = None if whole else masks.padding(every)
         x = real.take(x)
         for layer in self._layers:
             x = layer(x, real, mask)
@@ -93,7 +141,7 @@ class FastEncoder:
 
 def capture_encoder(encoder: nn.Module, make: Make = Affine, block: int = ROW_BLOCK) -> FastEncoder | None:
     """The fast version of this encoder, or None where only the readable path supports it."""
-    known = isinstance(encoder, Encoder) and all(_known(layer) for layer in encoder.layers)
+    known = isinstance(encoder, Encoder) and encoder.window is None and all(_known(layer) for layer in encoder.layers)
     return FastEncoder(encoder, make, block) if known else None  # type: ignore[arg-type]
 
 

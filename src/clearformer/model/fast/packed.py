@@ -51,20 +51,21 @@ Make = Callable[[Tensor, Tensor | None], Product]  # `Affine.of` where rows are 
 
 @dataclass(frozen=True)
 class Around:
-    """A residual: the norm before the sublayer and after the sum, None for no norm."""
+    """A residual: the norm before the sublayer, of what it adds, and after the sum, None for no norm."""
 
     before: Function | None
+    inside: Function | None
     after: Function | None
 
     @classmethod
     def of(cls, residual: Residual) -> "Around":
-        return cls(function(residual.before), function(residual.after))
+        return cls(function(residual.before), function(residual.inside), function(residual.after))
 
     def enter(self, x: Tensor) -> Tensor:
         return x if self.before is None else self.before(x)
 
     def leave(self, x: Tensor, y: Tensor) -> Tensor:
-        total = y.add_(x)
+        total = y.add_(x) if self.inside is None else self.inside(y).add_(x)
         return total if self.after is None else self.after(total)
 
 
@@ -138,6 +139,7 @@ def is_plain(attention: Attention) -> bool:
     return (
         type(attention.position) is NoPosition
         and attention.kernel in (attend, attend_fused)
+        and isinstance(attention.q_norm, nn.Identity)
         and heads.kv_count == heads.count
         and heads.key_dim == heads.value_dim
     )
