@@ -52,12 +52,36 @@ def test_without_gradients_none_are_made():
     torch.testing.assert_close(loss.total, cross_entropy(linear(states, table, offset), wanted, smoothing=0.1).total)
 
 
-def test_mixed_precision_takes_the_readable_path():
-    states, table, offset, wanted = operands(bias=False)
+@pytest.mark.parametrize(("rows", "held"), [(1, 5), (5, 5), (4, 12), (1000, 1000)])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("bias", [False, True])
+def test_mixed_precision_is_as_close_to_float32_as_the_readable_path(monkeypatch, rows, held, smoothing, bias):
+    """Values equal those of autocast; gradients are rounded elsewhere, and no worse."""
+    monkeypatch.setattr(projected_loss, "MIXED_BLOCK", rows * V)
+    monkeypatch.setattr(projected_loss, "HELD", held * V)
+    states, table, offset, wanted = operands(bias=bias)
     with torch.autocast("cpu", torch.bfloat16):
-        fast = projected_cross_entropy(states, table, offset, wanted, 0.1)
+        fast = projected_cross_entropy(states, table, offset, wanted, smoothing)
+        readable = cross_entropy(linear(states, table, offset), wanted, smoothing=smoothing)
+    exact = cross_entropy(linear(states, table, offset), wanted, smoothing=smoothing)
+    torch.testing.assert_close(fast.total, readable.total, rtol=1e-5, atol=0)
+    torch.testing.assert_close(fast.metrics["nll"], readable.metrics["nll"], rtol=1e-5, atol=0)
+    assert fast.count == readable.count
+    wanted_gradients = differentiate(exact, states, table, offset)
+    theirs = differentiate(readable, states, table, offset)
+    for mine, other, true in zip(differentiate(fast, states, table, offset), theirs, wanted_gradients, strict=True):
+        assert mine.dtype == true.dtype
+        assert (mine - true).norm() <= 1.2 * (other - true).norm() + 1e-6
+        assert (mine - true).norm() <= 0.02 * true.norm()
+
+
+def test_mixed_precision_without_gradients_makes_none():
+    states, table, offset, wanted = operands(bias=True)
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        loss = projected_cross_entropy(states, table, offset, wanted, 0.1)
         readable = cross_entropy(linear(states, table, offset), wanted, smoothing=0.1)
-    assert fast.total == readable.total
+    assert not loss.total.requires_grad
+    torch.testing.assert_close(loss.total, readable.total, rtol=1e-5, atol=0)
 
 
 @pytest.mark.parametrize("rows", [1, 5, 1000])

@@ -1,6 +1,7 @@
 """A training run on disk that can be killed at any moment and go on as if nothing had happened.
 
-Everything that the next step depends on is here: weights, optimiser moments, the moving average, and a few numbers.
+Everything that the next step depends on is here: weights, optimiser moments, the moving average, what rows of data that
+go on from batch to batch remember, and a few numbers.
 Data order and dropout are functions of (seed, position), so their state is a position.
 """
 
@@ -21,6 +22,7 @@ from clearformer.training.optimiser import MovingAverage
 log = logging.getLogger(__name__)
 
 MODEL, OPTIMISER, AVERAGE, PROGRESS = "model.safetensors", "optimiser.safetensors", "ema.safetensors", "progress.json"
+LEFT = "left.safetensors"  # there only where rows of data go on from batch to batch
 
 
 @dataclass
@@ -43,12 +45,13 @@ class Progress:
 
 @dataclass
 class TrainingState:
-    """The parts of a run that change from step to step."""
+    """The parts of a run that change from step to step. left: what the rows of the last batch leave to the next."""
 
     model: nn.Module
     optimiser: torch.optim.Optimizer
     progress: Progress
     ema: MovingAverage | None = None
+    left: Tensor | None = None
 
     def save(self, folder: Path) -> None:
         """Write a checkpoint, whole or not at all."""
@@ -57,6 +60,8 @@ class TrainingState:
             storage.write_tensors(aside / OPTIMISER, moments_of(self.model, self.optimiser))
             if self.ema is not None:
                 storage.write_tensors(aside / AVERAGE, self.ema.weights)
+            if self.left is not None:
+                storage.write_tensors(aside / LEFT, {"left": self.left})
             storage.write_json(aside / PROGRESS, asdict(self.progress))
 
     def load(self, folder: Path) -> None:
@@ -74,6 +79,8 @@ class TrainingState:
         put_moments(self.model, self.optimiser, moments)
         if self.ema is not None:
             self.ema.put(storage.read_tensors(folder / AVERAGE))
+        left = storage.read_tensors(folder / LEFT)["left"] if (folder / LEFT).exists() else None
+        self.left = None if left is None else left.to(next(self.model.parameters()).device)
         self.progress = progress
 
 

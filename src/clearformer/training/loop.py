@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from clearformer.foundation import storage
 from clearformer.training.checkpoint import Checkpoints, Progress, TrainingState
@@ -87,6 +87,14 @@ class LoopParts(Generic[B]):
     validate: Callable[[nn.Module, int], Mapping[str, float | str]]  # -> scores and samples to log; on every rank
     better: Callable[[Mapping[str, float | str]], float]  # a validation as one number, larger is better
     split: Callable[[B, int], Sequence[B]] | None = None  # share a batch's rows out to so many replicas
+    follow: Callable[[B, Tensor, int], B] | None = None  # a batch with what the one before left to it, at a position
+
+
+class LearnedPart(NamedTuple):
+    """What is known of a batch, or a replica's share of it, when its gradients are there."""
+
+    sums: Sums
+    left: Tensor | None  # what its rows leave to the next batch
 
 
 class WithLoss(nn.Module):
@@ -208,7 +216,9 @@ class Loop(Generic[B]):
         self.training.model.train()
         parts: list[Sums] = []
         for _ in range(self.config.accumulate):
-            parts += self.learn(self.parts.batch_at(progress.position), progress.position)
+            learned = self.learn(self.batch(), progress.position)
+            parts += [part.sums for part in learned]
+            self.training.left = _joined([part.left for part in learned])
             progress.position += 1
         names = list(parts[0])
         sums = dict(zip(names, self.ranks.sum(*(sum(part[name] for part in parts) for name in names)), strict=True))
@@ -221,7 +231,13 @@ class Loop(Generic[B]):
         self.training.optimiser.zero_grad(set_to_none=True)
         return mean, int(count)
 
-    def learn(self, batch: B, position: int) -> list[Sums]:
+    def batch(self) -> B:
+        """The micro-batch that comes next, with what the one before left to it."""
+        position, left = self.training.progress.position, self.training.left
+        batch = self.parts.batch_at(position)
+        return batch if left is None or self.parts.follow is None else self.parts.follow(batch, left, position)
+
+    def learn(self, batch: B, position: int) -> list[LearnedPart]:
         """Leave the gradients of a micro-batch behind; returns the sums of the loss and its metrics by replica."""
         if self.replicas is None or self.parts.split is None:
             torch.manual_seed(self.seed(position))
@@ -230,14 +246,15 @@ class Loop(Generic[B]):
         seeds = [self.seed(position, replica) for replica in range(len(rows))]
         return self.replicas.learn(rows, seeds, self.learn_part)
 
-    def learn_part(self, model: nn.Module, batch: B) -> Sums:
+    def learn_part(self, model: nn.Module, batch: B) -> LearnedPart:
         """Forward and backward."""
         device = next(model.parameters()).device.type
         with torch.autocast(device, torch.bfloat16, self.config.precision == "bfloat16"):
             loss: Loss = model(batch)
         loss.total.backward()  # type: ignore[no-untyped-call]
         metrics = {name: float(value) for name, value in loss.metrics.items()}
-        return {"loss": float(loss.total.detach()), "count": float(loss.count), **metrics}
+        sums = {"loss": float(loss.total.detach()), "count": float(loss.count), **metrics}
+        return LearnedPart(sums, None if loss.left is None else loss.left.detach())
 
     def seed(self, position: int, replica: int = 0) -> int:
         """Dropout depends on the seed, the place in the plan, rank and replica, on nothing that happened before."""
@@ -277,6 +294,7 @@ class Loop(Generic[B]):
     def refuse(self, loss: float) -> None:
         """Leave a bad update out, and count it; after several in a row something is wrong with the weights, too."""
         progress = self.training.progress
+        self.training.left = None  # it may be what is wrong
         progress.skipped += 1
         progress.skipped_in_a_row += 1
         log.warning("step %d: loss %g is not usable; update skipped", progress.step + 1, loss)
@@ -293,6 +311,7 @@ class Loop(Generic[B]):
                 f"the loss is unusable again after {ROLLBACKS} rollbacks to step {restored.step}; "
                 "lower training.schedule.peak, or look for what is wrong with the data"
             )
+        self.training.left = None  # of other data than what comes next
         restored.position, restored.records = failed.position, failed.records
         restored.skipped, restored.rollbacks = failed.skipped, failed.rollbacks + 1
         log.warning("%d bad updates in a row; back to step %d", self.config.bad_updates, restored.step)
@@ -345,3 +364,9 @@ class Loop(Generic[B]):
         progress = self.training.progress
         rate = self.schedule(max(1, progress.step))
         return StepReport(progress=progress, steps=self.config.steps, loss=loss, rate=rate, count_per_second=speed)
+
+
+def _joined(left: Sequence[Tensor | None]) -> Tensor | None:
+    """What the replicas' rows leave behind, in the order of the rows."""
+    found = [part for part in left if part is not None]
+    return torch.cat(found) if found else None

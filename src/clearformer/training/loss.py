@@ -18,12 +18,13 @@ class Loss(NamedTuple):
     """total: what to differentiate, a sum over `count` tokens, pictures or whatever the task counts.
 
     metrics: further sums over the same count, to be logged as means; "nll" is the plain negative log-likelihood, from
-    which perplexity is made.
+    which perplexity is made. left: what each row of the batch leaves to the same row of the next one, if anything.
     """
 
     total: Tensor
     count: int  # type: ignore[assignment]  # hides a method of tuples that nobody would call
     metrics: Mapping[str, Tensor]
+    left: Tensor | None = None
 
 
 def cross_entropy(logits: Tensor, target: Tensor, keep: Tensor | None = None, smoothing: float = 0.0) -> Loss:

@@ -64,12 +64,23 @@ def forecast(loop: Loop[Any]) -> MemoryForecast:
     """What a run will take; its plan begins with the largest batch, so that a mistake shows at the first step."""
     largest = loop.parts.batch_at(0)
     replicas = 1 if loop.replicas is None else len(loop.replicas.generators)
-    found = estimate(
-        loop.training, partial(loop.parts.loss, loop.training.model, largest.take(slice(0, 1))), len(largest), replicas
-    )
+    row = _gone_on(loop, largest.take(slice(0, 1)))
+    found = estimate(loop.training, partial(loop.parts.loss, loop.training.model, row), len(largest), replicas)
     if found.exceeds_this_machine():
         log.warning("that is more than this machine has; lower training.batch_tokens and raise training.accumulate")
     return found
+
+
+@torch.no_grad()
+def _gone_on(loop: Loop[Any], row: Any) -> Any:
+    """A row with as much as any row remembers of the batches before, where rows go on."""
+    follow, left, size = loop.parts.follow, None, -1
+    while follow is not None:
+        found = loop.parts.loss(loop.training.model, row if left is None else follow(row, left, 1)).left
+        if found is None or found.numel() == size:
+            break
+        left, size = found, found.numel()
+    return row if follow is None or left is None else follow(row, left, 1)
 
 
 def estimate(

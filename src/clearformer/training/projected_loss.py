@@ -7,6 +7,7 @@ the processor's cache. The same mathematics: tested equal.
 N tokens, D model width, V vocabulary.
 """
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
@@ -17,6 +18,8 @@ from torch.autograd.function import once_differentiable
 from clearformer.training.loss import Loss, cross_entropy, r_drop
 
 BLOCK = 1 << 22  # logits at a time: 16 MB
+MIXED_BLOCK = 1 << 21  # the same in mixed precision
+HELD = 1 << 26  # gradients of logits that wait for one product, in mixed precision: 128 MB
 SURE = 60.0  # a negative logarithm up to here is exact: smaller probabilities lose digits in float32
 
 
@@ -25,11 +28,14 @@ def projected_cross_entropy(
 ) -> Loss:
     """`cross_entropy(states @ tableᵀ + bias, wanted, smoothing=smoothing)`. states: N D; table: V D; wanted: N.
 
-    In mixed precision the readable path is taken: there the products belong in one precision, the sums in another.
+    In mixed precision the products are made in bfloat16 and the sums in float32, as the readable path makes them.
     """
-    if states.dtype != torch.float32 or torch.is_autocast_enabled(states.device.type):
+    kind = states.device.type
+    mixed = torch.is_autocast_enabled(kind)
+    if torch.get_autocast_dtype(kind) != torch.bfloat16 if mixed else states.dtype != torch.float32:
         return cross_entropy(F.linear(states, table, bias), wanted, smoothing=smoothing)
-    total, nll = _ProjectedCrossEntropy.apply(states, table, bias, wanted, smoothing, torch.is_grad_enabled())  # type: ignore[no-untyped-call]
+    made = _MixedCrossEntropy if mixed else _ProjectedCrossEntropy
+    total, nll = made.apply(states, table, bias, wanted, smoothing, torch.is_grad_enabled())  # type: ignore[no-untyped-call]
     return Loss(total, wanted.numel(), {"nll": nll.detach()})
 
 
@@ -102,6 +108,57 @@ class _ProjectedCrossEntropy(_WithGradients):
         nll_total = states.new_tensor(nll_sum)
         ctx.mark_non_differentiable(nll_total)
         return total, nll_total
+
+
+class _MixedCrossEntropy(_WithGradients):
+    """Softmax and gradient block by block in float32. The gradient is kept in bfloat16 for one large product with the
+    table, because a product per block would add up the whole table's gradient each time."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, states: Tensor, table: Tensor, bias: Tensor | None, wanted: Tensor, smoothing: float, learn: bool
+    ) -> tuple[Tensor, Tensor]:
+        ctx.gradients = None, None, None
+        total, nll = 0.0, 0.0
+        with torch.autocast(states.device.type, enabled=False):
+            x, t = states.to(torch.bfloat16), table.to(torch.bfloat16)
+            offset = None if bias is None else bias.to(torch.bfloat16)
+            d_states, d_table = torch.empty_like(states), torch.zeros_like(table)
+            d_bias = None if bias is None else torch.zeros_like(bias)
+            held = x.new_empty(min(len(x), max(1, HELD // len(t))), len(t))
+            for start in range(0, len(x), len(held)):
+                here = slice(start, start + len(held))
+                d_logits = held[: len(x[here])]
+                for sums in _mixed_blocks(x[here], t, offset, wanted[here], smoothing, d_logits):
+                    total, nll = total + sums[0], nll + sums[1]
+                if not learn:
+                    continue
+                d_states[here] = d_logits @ t
+                d_table += d_logits.mT @ x[here]
+                if d_bias is not None:
+                    d_bias += d_logits.sum(dim=0, dtype=torch.float32)
+            if learn:
+                ctx.gradients = d_states, d_table, d_bias
+        nll_total = wanted.new_tensor(nll, dtype=torch.float32)
+        ctx.mark_non_differentiable(nll_total)
+        return wanted.new_tensor(total, dtype=torch.float32), nll_total
+
+
+def _mixed_blocks(
+    x: Tensor, table: Tensor, bias: Tensor | None, wanted: Tensor, smoothing: float, d_logits: Tensor
+) -> Iterator[tuple[float, float]]:
+    """The loss and the negative log-likelihood of each block of rows; what they want of the logits goes to d_logits."""
+    rows = max(1, MIXED_BLOCK // len(table))
+    for start in range(0, len(x), rows):
+        y = wanted[start : start + rows, None]
+        log_probs = F.linear(x[start : start + rows], table, bias).float().log_softmax(dim=1)
+        nll = -float(log_probs.gather(1, y).sum(dtype=torch.float64))
+        even = -float(log_probs.mean(dim=1).sum(dtype=torch.float64)) if smoothing else 0.0
+        pull = log_probs.exp_()
+        if smoothing:
+            pull -= smoothing / len(table)
+        d_logits[start : start + rows] = pull.scatter_add_(1, y, pull.new_full(y.shape, smoothing - 1))
+        yield (1 - smoothing) * nll + smoothing * even, nll
 
 
 class _RDropChoices(NamedTuple):

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from clearformer.model.dropout import drawing_from
 
 B = TypeVar("B")
+R = TypeVar("R")
 LEAST_TOKENS = 512  # fewer in a replica and the products are too small to be worth their calls
 
 
@@ -35,16 +36,14 @@ class Replicas(Generic[B]):
         self.generators = [torch.Generator() for _ in range(count)]
         self.pool = ThreadPoolExecutor(count, thread_name_prefix="replica")
 
-    def learn(
-        self, parts: Sequence[B], seeds: Sequence[int], learn: Callable[[nn.Module, B], dict[str, float]]
-    ) -> list[dict[str, float]]:
+    def learn(self, parts: Sequence[B], seeds: Sequence[int], learn: Callable[[nn.Module, B], R]) -> list[R]:
         """Call `learn`, which leaves gradients behind, for each part; the gradients end up, added, in the model."""
         models = [self.model, *self.twins][: len(parts)]
         for twin in models[1:]:
             _share(self.model, twin)
         each = max(1, self.threads // len(self.generators))
 
-        def work(model: nn.Module, part: B, generator: torch.Generator, seed: int) -> dict[str, float]:
+        def work(model: nn.Module, part: B, generator: torch.Generator, seed: int) -> R:
             torch.set_num_threads(each)  # a thread's own setting, but for one library that has it once for all
             with drawing_from(generator.manual_seed(seed)):
                 return learn(model, part)
