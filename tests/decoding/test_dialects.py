@@ -1,4 +1,4 @@
-"""Parity with Hugging Face `generate`, run; parity with fairseq and CTranslate2, as their sources describe it."""
+"""Parity with Hugging Face `generate` and CTranslate2, run; parity with fairseq, as its source describes it."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,11 @@ from clearformer.decoding.dialects import ctranslate2, fairseq, hugging_face
 from clearformer.decoding.greedy import greedy
 from clearformer.decoding.penalty import Average
 from clearformer.decoding.rules import Rules
+from clearformer.folder import bundle
+from clearformer.inference.steppers import Seq2SeqStepper, pad_sources
+from clearformer.interop.to_ctranslate2 import convert, token_names
 from decoding.steppers import EOS, TableModel, plain_beam_search
+from support.toy_models import small, texts
 
 VOCAB, PAD, MAX_NEW = 24, 1, 12
 
@@ -223,15 +227,41 @@ def test_fairseq_as_its_source_describes_it(alpha):
     )
 
 
-@pytest.mark.parametrize("alpha", [0.6, 1.0])
-def test_ctranslate2_as_its_source_describes_it(alpha):
-    check_against_plain_search(
-        ctranslate2(beam=3, alpha=alpha, nbest=2),
-        Average(alpha, count_eos=False),
-        lambda finished, *_: len(finished) >= 3,
-        rules=Rules(eos=EOS),
-        force_eos=False,
-    )
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory):
+    """A model of ours, and the same in the program itself."""
+    import ctranslate2 as program
+
+    folder = tmp_path_factory.mktemp("dialects")
+    given = small()
+    bundle.save(given, folder / "model")
+    convert(folder / "model", folder / "fast")
+    return given, program.Translator(str(folder / "fast"), compute_type="float32", intra_threads=1)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0, -0.5])
+@pytest.mark.parametrize("nbest", [1, 4])
+def test_ctranslate2_runs_beside_this_search(engine, alpha, nbest):
+    """Also cut off at its longest, and with an answer of the end token alone."""
+    given, program = engine
+    tokenizer, names = given.tokenizer, token_names(given.tokenizer, given.config.vocab_size)
+    for text in texts(8):
+        ids = [*tokenizer.encode(text).ids, tokenizer.eos_id]
+        stepper = Seq2SeqStepper(given.model, bos=given.preprocessing.framing.start)
+        config = ctranslate2(beam=4, alpha=alpha, nbest=nbest)
+        source = pad_sources([ids], tokenizer.pad_id)
+        [found] = beam_search(stepper, source, rules=Rules(eos=tokenizer.eos_id), config=config, max_len=MAX_NEW)
+        [expected] = program.translate_batch(
+            [[names[number] for number in ids]],
+            beam_size=4,
+            num_hypotheses=nbest,
+            length_penalty=alpha,
+            min_decoding_length=0,
+            max_decoding_length=MAX_NEW,
+            return_scores=True,
+        )
+        assert [[names[token] for token in one.tokens] for one in found] == expected.hypotheses
+        assert [one.score for one in found] == pytest.approx(expected.scores, abs=1e-4)
 
 
 def test_ctranslate2_without_penalty_stops_when_the_best_has_ended():

@@ -106,7 +106,7 @@ def test_the_sharpest_sampling_is_greedy(transforms):
 
 def test_draw_by_hand():
     log_probs = torch.tensor([0.0, 0.25, 0.0, 0.75, 0.0]).log().expand(5, -1)
-    uniform = torch.tensor([0.0, 0.2499, 0.25, 0.9, 1 - 2**-53], dtype=torch.float64)
+    uniform = torch.tensor([0.0, 0.2499, 0.2501, 0.9, 1 - 2**-53], dtype=torch.float64)
     assert draw(log_probs, uniform).tolist() == [1, 1, 3, 3, 3]  # impossible tokens are never drawn, even at the edges
 
 

@@ -18,14 +18,13 @@ Hugging Face transformers (`generation/utils.py`, `_beam_search`)
     running total / present_length ** length_penalty is no better than the worst of them; `"never"` the same with the
     maximum length when the exponent is positive, which is the provable bound. `num_beams=1` is greedy search.
 
-CTranslate2 (`src/decoding.cc`)
-    Takes the 2 K best continuations; only an end among the first K counts. Score: total / length ** length_penalty over
-    the tokens of the hypothesis, which by default do not include the end token (`finalize_hypothesis_score`); an empty
-    hypothesis therefore scores minus infinity unless the exponent is 0. Stops when K hypotheses (times `patience`, here
-    1) have finished; with exponent 0 as soon as `num_hypotheses` have and the best candidate of some step was one of
-    them. At `max_decoding_length` the K best candidates are taken as they are. Its `min_decoding_length` is 1: give
-    `Rules(min_len=1)`. Two differences cannot be set here: bans are applied before its softmax (so what is left is
-    renormalised), and forced prefix tokens score 0.
+CTranslate2 (`src/decoding.cc`, and version 4.8 run beside this search)
+    Takes the 2 K best continuations; only an end among the first K counts. Score: total / length ** length_penalty; the
+    length counts the end token, also where `return_end_token` leaves it out of the answer. Stops when K hypotheses
+    (times `patience`, here 1) have finished; with exponent 0 as soon as `num_hypotheses` have and the best candidate of
+    some step was one of them. At `max_decoding_length` the K best candidates are taken as they are. Its
+    `min_decoding_length` is 1: give `Rules(min_len=1)`. Two differences cannot be set here: bans are applied before its
+    softmax (so what is left is renormalised), and forced prefix tokens score 0.
 """
 
 from typing import Literal
@@ -51,4 +50,4 @@ def hugging_face(
 def ctranslate2(*, beam: int = 2, alpha: float = 1.0, nbest: int = 1) -> BeamConfig:
     """As `translate_batch(beam_size, length_penalty, num_hypotheses)`; max_len is its max_decoding_length."""
     stop: StopRule = TopEnded() if alpha == 0 else FullBeam()
-    return BeamConfig(beam=beam, nbest=nbest, penalty=Average(alpha, count_eos=False), stop=stop, force_eos=False)
+    return BeamConfig(beam=beam, nbest=nbest, penalty=Average(alpha), stop=stop, force_eos=False)

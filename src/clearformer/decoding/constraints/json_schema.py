@@ -67,6 +67,7 @@ class SchemaError(ValueError):
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"schema{path and ' at '}{path}: {reason}")
+        self.path, self.reason = path, reason
 
 
 class NeverError(SchemaError):

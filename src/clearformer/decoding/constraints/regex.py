@@ -30,6 +30,7 @@ class PatternError(ValueError):
 
     def __init__(self, place: int, reason: str) -> None:
         super().__init__(f"pattern, character {place + 1}: {reason}")
+        self.place, self.reason = place, reason
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,11 @@ NEVER = 1 << 40
 
 
 class ImpossibleError(ValueError):
-    """No text fits, or none that this vocabulary can write in time."""
+    """No text fits, or none that this vocabulary can write in time. needed: how many tokens one would take."""
+
+    def __init__(self, told: str, *, needed: int | None = None, limit: int = 0) -> None:
+        super().__init__(told)
+        self.needed, self.limit = needed, limit
 
 
 class TokenMasks:
@@ -40,9 +44,8 @@ class TokenMasks:
         self._states: OrderedDict[tuple[int, ...], int] = OrderedDict()
         cost = self._cost(self._automaton.start)
         if cost > limit:
-            raise ImpossibleError(
-                f"the shortest text that fits takes {cost} tokens, and at most {limit} may be written"
-            )
+            told = f"the shortest text that fits takes {cost} tokens, and at most {limit} may be written"
+            raise ImpossibleError(told, needed=cost, limit=limit)
         self.allowed(())  # a form with too many states is found out before the first token
 
     def allowed(self, history: Sequence[int]) -> Tensor:
