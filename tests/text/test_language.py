@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clearformer.text.language import LEAST, WORDS, FirstOther, guess, guess_other
+from clearformer.text.language import LEAST, WORDS, LanguageWatch, code_of, guess, guess_other, name_of
 
 SENTENCES = {
     "en": "I have never been to the city where you live.",
@@ -71,13 +71,24 @@ def test_no_word_alone_decides():
             assert all(guess_other(f"{word} xyzzy plugh frotz", language) is None for language in WORDS)
 
 
-def test_a_stream_gets_one_remark_with_the_number_of_the_line():
-    watch = FirstOther("en")
-    assert watch.see([SENTENCES["en"], "Tom"]) is None
-    assert watch.see([SENTENCES["en"], SENTENCES["de"], SENTENCES["fr"]]) == (
-        "line 4 seems to be in German, but this model reads English; expect a poor translation"
-    )
-    assert watch.see([SENTENCES["fr"]] * 3) is None
+def test_a_stream_is_watched_for_other_languages():
+    watch = LanguageWatch("en")
+    assert watch.see([SENTENCES["en"], "Tom", ""]) == [None, None, None]
+    assert [str(found) for found in watch.see([SENTENCES["en"], SENTENCES["de"], SENTENCES["fr"]])] == [
+        "None", "German", "French",
+    ]  # fmt: skip
+    assert (watch.seen, watch.others) == (5, 2)
+    assert watch.first is not None
+    assert (watch.first[0], watch.first[1].language) == (5, "de")
+    unknown = LanguageWatch(None)
+    assert unknown.see([SENTENCES["en"], SENTENCES["zh"]]) == [None, None]
+
+
+def test_a_language_has_many_spellings():
+    assert {code_of(word) for word in ("zh", "zh-CN", "zh_Hans", "Chinese", "cmn", "中文")} == {"zh"}
+    assert code_of("xx-YY") == "xx"
+    assert name_of("de_AT") == "German"
+    assert name_of("xx") == "xx"
 
 
 CORPORA = {"tatoeba-en-de": "en de", "en-fr": "en fr", "zh-en": "en zh"}

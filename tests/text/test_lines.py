@@ -97,6 +97,14 @@ def test_a_stream_is_read_as_a_file_is_and_named_in_messages(tmp_path, caplog):
         list(read_stream(io.BytesIO(b"one\n\xff\n"), "standard input"))
 
 
+def test_a_table_may_end_its_lines_as_its_standard_says(tmp_path, caplog):
+    for name, remarks in (("a.csv", 0), ("a.tsv", 0), ("a.txt", 1)):
+        caplog.clear()
+        (tmp_path / name).write_bytes(b"text,label\r\none,1\r\n")
+        assert list(read_lines(tmp_path / name)) == ["text,label", "one,1"]
+        assert len(caplog.messages) == remarks, name
+
+
 def test_a_stream_gives_each_line_as_it_arrives():
     """Who types waits for an answer to the first line before the second is there."""
 

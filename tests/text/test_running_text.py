@@ -2,7 +2,7 @@
 
 import pytest
 
-from clearformer.text.running_text import forgets_lines, running_ids
+from clearformer.text.running_text import forgets_lines, running_ids, running_text
 from clearformer.text.train_tokenizer import train
 
 TEXT = "the old dog\n  sleeps here\n\nthe cat \x0c\u2028 sees snow ❄\nno end"
@@ -18,6 +18,13 @@ def test_text_comes_back_with_all_its_lines(kind):
     tokenizer = learned(kind, prefix_space=False)
     assert not forgets_lines(tokenizer)
     assert tokenizer.decode(running_ids(tokenizer, TEXT)) == TEXT
+
+
+@pytest.mark.parametrize("kind", ["bpe", "character", "byte", "word", "wordpiece"])
+@pytest.mark.parametrize("text", ["", "\n", "the", "the old dog\n", "the old dog\n\nthe cat\nsees snow"])
+def test_ids_are_the_lines_that_they_were_made_of(kind, text):
+    tokenizer = learned(kind, prefix_space=False)
+    assert running_text(tokenizer, running_ids(tokenizer, text)) == text
 
 
 @pytest.mark.parametrize("kind", ["bpe", "word"])

@@ -76,7 +76,7 @@ for _language, _words in WORDS.items():
 # The scripts of further languages. A script that several languages share tells them from the others only.
 SCRIPTS = {
     **dict.fromkeys(WORDS, "Latin"),
-    **dict.fromkeys(("zh", "ja"), "Han/Kana"),
+    **dict.fromkeys(("zh", "ja", "lzh"), "Han/Kana"),
     **dict.fromkeys(("ru", "uk", "bg", "sr", "be"), "Cyrillic"),
     **dict.fromkeys(("ar", "fa", "ur"), "Arabic"),
     **dict.fromkeys(("hi", "mr", "ne"), "Devanagari"),
@@ -89,7 +89,15 @@ SCRIPTS = {
     **dict.fromkeys(("cs", "da", "fi", "hu", "no", "pl", "ro", "sv", "tr", "vi"), "Latin"),
 }
 NAMES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "pt": "Portuguese"} | {
-    "nl": "Dutch", "zh": "Chinese", "ja": "Japanese", "el": "Greek", "he": "Hebrew", "ko": "Korean", "th": "Thai"
+    "nl": "Dutch", "zh": "Chinese", "ja": "Japanese", "el": "Greek", "he": "Hebrew", "ko": "Korean", "th": "Thai",
+    "lzh": "Classical Chinese", "ru": "Russian", "uk": "Ukrainian", "pl": "Polish", "cs": "Czech", "sv": "Swedish",
+    "da": "Danish", "no": "Norwegian", "fi": "Finnish", "hu": "Hungarian", "ro": "Romanian", "tr": "Turkish",
+    "vi": "Vietnamese", "ar": "Arabic", "fa": "Persian", "hi": "Hindi", "bg": "Bulgarian",
+}  # fmt: skip
+_CODES = {name.lower(): code for code, name in NAMES.items()} | {
+    "eng": "en", "deu": "de", "ger": "de", "fra": "fr", "fre": "fr", "spa": "es", "ita": "it", "zho": "zh", "chi": "zh",
+    "cmn": "zh", "jpn": "ja", "rus": "ru", "deutsch": "de", "中文": "zh", "英文": "en", "英语": "en", "德语": "de",
+    "文言文": "lzh",
 }  # fmt: skip
 
 # Found on sentences of known language (tests/text/test_language.py): fewer than one in a thousand is taken for another.
@@ -170,18 +178,34 @@ def _votes(text: str) -> tuple[Counter[str], int]:
     return votes, len(words)
 
 
-class FirstOther:
-    """Watches a stream of lines for the first one that is surely not in the expected language."""
+def code_of(language: str) -> str:
+    """zh of zh, zh-CN, zh_Hans or Chinese; what is not known here is only made shorter and lower-cased."""
+    word = language.strip().lower()
+    return _CODES.get(word) or _CODES.get(short := re.split(r"[-_]", word)[0], short)
+
+
+def name_of(language: str) -> str:
+    """German for de; a code that is not listed here names itself."""
+    return NAMES.get(code_of(language), language)
+
+
+class LanguageWatch:
+    """Watches a stream of texts for those that are surely not in the expected language."""
 
     def __init__(self, expected: str | None) -> None:
-        self._expected, self._seen, self._told = expected, 0, False
+        self._expected = expected
+        self._lines = 0
+        self.seen = self.others = 0  # texts that are not blank, and those among them in another language
+        self.first: tuple[int, Guess] | None = None  # number from 1 over all that was seen, and what it is in
+        self.first_text = ""
 
-    def see(self, lines: Sequence[str]) -> str | None:
-        """A remark about the first such line, once; its number counts from 1 over all that was seen."""
-        before, self._seen = self._seen, self._seen + len(lines)
-        for number, line in enumerate([] if self._told else lines, start=before + 1):
-            if found := guess_other(line, self._expected):
-                self._told = True
-                own = NAMES.get(self._expected or "", self._expected)
-                return f"line {number} seems to be in {found}, but this model reads {own}; expect a poor translation"
-        return None
+    def see(self, texts: Sequence[str]) -> list[Guess | None]:
+        """Of each text, the other language that it is in; None for what may well be in the expected one."""
+        found = [guess_other(text, self._expected) for text in texts]
+        for number, other in enumerate(found, start=self._lines + 1):
+            if other is not None and self.first is None:
+                self.first, self.first_text = (number, other), texts[number - self._lines - 1]
+        self._lines += len(texts)
+        self.seen += sum(bool(text.strip()) for text in texts)
+        self.others += sum(other is not None for other in found)
+        return found

@@ -1,5 +1,7 @@
 """Running text as ids: line by line, with a token for every line end, whatever the vocabulary."""
 
+from collections.abc import Iterable
+
 from clearformer.text.tokenizer import Tokenizer
 
 
@@ -16,6 +18,19 @@ def running_ids(tokenizer: Tokenizer, text: str) -> list[int]:
         end = line_end(tokenizer)
         rows = [[*row, end] if line.endswith("\n") else row for row, line in zip(rows, lines, strict=True)]
     return [number for row in rows for number in row]
+
+
+def running_text(tokenizer: Tokenizer, ids: Iterable[int]) -> str:
+    """The text of such ids, with its line ends where the vocabulary forgets them."""
+    if not forgets_lines(tokenizer):
+        return tokenizer.decode(ids)
+    end, lines = line_end(tokenizer), [list[int]()]
+    for number in ids:
+        if number == end:
+            lines.append([])
+        else:
+            lines[-1].append(number)
+    return "\n".join(tokenizer.decode(line) for line in lines)
 
 
 def forgets_lines(tokenizer: Tokenizer) -> bool:

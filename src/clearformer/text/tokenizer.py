@@ -162,6 +162,11 @@ class Tokenizer:
             raise KeyError(f"{piece!r} is not a piece of this {self.kind} vocabulary of {self.vocab_size}")
         return number
 
+    def pieces(self) -> dict[str, int]:
+        """Every piece with its id."""
+        found: dict[str, int] = self._engine.get_vocab()
+        return found
+
     def piece(self, id: int) -> str:
         """The piece of an id."""
         if id not in self._spellings:
