@@ -160,7 +160,7 @@ BATCHES = {
 
 def rows_of(batch):
     """Each row as what it says: its numbers under the masks, in an order that does not depend on padding."""
-    given = {name: value for name, value in vars(batch).items() if value is not None}
+    given = {name: value for name, value in vars(batch).items() if isinstance(value, torch.Tensor)}
     masks = {name: value for name, value in given.items() if name.endswith("keep")}
 
     def real(name, row):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearformer.data.file_facts import scan
+from clearformer.data.file_facts import refuse_blank, scan
 
 
 @given(st.lists(st.sampled_from([b"\n", b"\r", b"\x0b", b"\x85", b"a", b"\xe2\x80\xa8"])).map(b"".join))
@@ -51,3 +51,12 @@ def test_a_touched_file_is_no_longer_trusted(tmp_path):
     assert facts.still_true_of(path)
     os.utime(path, ns=(0, facts.modified_ns + 1))
     assert not facts.still_true_of(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n \t\r\n", gzip.compress(b"\n\n")])
+def test_a_file_without_anything_in_it_is_refused_by_name(tmp_path, content):
+    (tmp_path / "full").write_bytes(b"\n" * (1 << 20) + b"a")  # what is there may come late
+    (tmp_path / "void").write_bytes(content)
+    refuse_blank([tmp_path, tmp_path / "full"])
+    with pytest.raises(ValueError, match=r"void is empty; give a file that has the data"):
+        refuse_blank([tmp_path / "full", tmp_path / "void"])

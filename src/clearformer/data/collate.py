@@ -90,6 +90,12 @@ class BlockBatch(Batch):
     targets: Tensor  # B T
     keep: Tensor  # B T: what is to be predicted
     segments: Tensor | None = None  # B T: the document that each input is of, where a row has several
+    past: Tensor | None = None  # B N P D: what each row left behind in the batch before, where rows go on
+    memory: int = 0  # how many tokens a row leaves behind for the next batch
+
+    def after(self, left: Tensor) -> BlockBatch:
+        """The same batch, whose rows go on where others stopped."""
+        return replace(self, past=left)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,14 +140,18 @@ class SpanBatch(Batch):
     keep: Tensor  # B T
     starts: Tensor  # B
     ends: Tensor  # B
+    soft: Tensor | None = None  # B T 2: how probable a teacher finds each token as the first, and as the last
+    given: Tensor | None = None  # B: whether people answered; elsewhere the teacher did
 
 
 @dataclass(frozen=True, kw_only=True)
 class PictureBatch(Batch):
-    """Pictures with one class each."""
+    """Pictures with one class each, or two, where they are mixed."""
 
     pictures: Tensor  # B C H W
     labels: Tensor  # B
+    others: Tensor | None = None  # B: the class that each picture is mixed with
+    share: Tensor | None = None  # B: how much of it is of its own class
 
 
 def collate_pairs(
@@ -234,12 +244,20 @@ def with_soft_tags(
     return replace(batch, soft=placed, given=torch.from_numpy(np.concatenate(given)).bool())
 
 
-def collate_spans(rows: Sequence[tuple[TokenIds, TokenIds, TokenIds]], *, pad: int) -> SpanBatch:
-    """Pad questions with contexts, each given as ids, types, and the first and the last token of its answer."""
-    ids, keep = _pad([ids for ids, _, _ in rows], pad=pad)
-    types, _ = _pad([types for _, types, _ in rows], pad=0)
-    starts, ends = torch.tensor([[int(place) for place in span] for _, _, span in rows], dtype=torch.long).unbind(1)
-    return SpanBatch(ids=ids, types=types, keep=keep, starts=starts, ends=ends)
+def collate_spans(rows: Sequence[Sequence[NDArray[Any]]], *, pad: int) -> SpanBatch:
+    """Pad questions with contexts, each given as ids, types, and the first and the last token of its answer; of a
+    lesson, then the teacher's probabilities of both for each token, and whether people answered.
+    """
+    ids, keep = _pad([row[0] for row in rows], pad=pad)
+    types, _ = _pad([row[1] for row in rows], pad=0)
+    starts, ends = torch.tensor([[int(place) for place in row[2]] for row in rows], dtype=torch.long).unbind(1)
+    batch = SpanBatch(ids=ids, types=types, keep=keep, starts=starts, ends=ends)
+    if len(rows[0]) == 3:
+        return batch
+    soft = torch.zeros(*ids.shape, 2)
+    for place, row in enumerate(rows):
+        soft[place, : len(row[0])] = torch.from_numpy(np.array(row[3], dtype=np.float32)).view(-1, 2)
+    return replace(batch, soft=soft, given=torch.tensor([bool(row[4][0]) for row in rows]))
 
 
 def _pad(

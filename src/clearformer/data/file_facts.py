@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import hashlib
 import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -35,12 +37,35 @@ def scan(path: Path) -> FileFacts:
     with path.open("rb") as file:
         packed = file.peek(2)[:2] == GZIP_MAGIC
         sha256 = sha256_of(file)
+    with _unpacked(path, packed=packed) as text:
+        lines = _count_lines(text)
+    return FileFacts(name=path.name, bytes=stat.st_size, modified_ns=stat.st_mtime_ns, sha256=sha256, lines=lines)
+
+
+def refuse_blank(paths: Iterable[Path]) -> None:
+    """Name the first file in which there is nothing but white space. Folders are passed over."""
+    for path in paths:
+        if path.is_file() and _is_blank(path):
+            raise ValueError(f"{path} is empty; give a file that has the data")
+
+
+def _is_blank(path: Path) -> bool:
+    with path.open("rb") as file:
+        packed = file.peek(2)[:2] == GZIP_MAGIC
+    with _unpacked(path, packed=packed) as text:
+        while chunk := text.read(CHUNK):
+            if chunk.strip():
+                return False
+    return True
+
+
+@contextmanager
+def _unpacked(path: Path, *, packed: bool) -> Iterator[IO[bytes] | gzip.GzipFile]:
     try:
         with gzip.open(path) if packed else path.open("rb") as text:
-            lines = _count_lines(text)
+            yield text
     except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
         raise ValueError(f"{path} is not a whole gzip file ({problem}): fetch or pack it again.") from problem
-    return FileFacts(name=path.name, bytes=stat.st_size, modified_ns=stat.st_mtime_ns, sha256=sha256, lines=lines)
 
 
 def sha256_of(file: IO[bytes] | gzip.GzipFile) -> str:

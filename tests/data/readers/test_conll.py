@@ -109,3 +109,16 @@ def test_a_file_is_known_by_its_lines_and_prose_is_not_taken_for_tags(tmp_path):
         (tmp_path / f"{number}.txt").write_text(prose)
         assert not looks_like_conll(tmp_path / f"{number}.txt")
     assert not looks_like_conll(tmp_path)
+
+
+def test_a_column_that_counts_the_words_is_not_taken_for_words(tmp_path):
+    """As CoNLL-U and many exports have it. Numbers that do not count are words like any other."""
+    counted = tmp_path / "counted.conll"
+    counted.write_text("1\tAda\tB-PER\n2\tcame\tO\n\n1\tRome\tB-LOC\n")
+    assert [row.words for row in read_conll(counted)] == [("Ada", "came"), ("Rome",)]
+    numbers = tmp_path / "numbers.conll"
+    numbers.write_text("1 NUM O\n2 NUM O\n4 NUM B-LOC\n")
+    assert [row.words for row in read_conll(numbers)] == [("1", "2", "4")]
+    two_columns = tmp_path / "two.conll"
+    two_columns.write_text("1 O\n2 B-LOC\n")
+    assert [row.words for row in read_conll(two_columns)] == [("1", "2")]

@@ -99,3 +99,23 @@ def test_a_field_over_several_lines_is_one_row(tmp_path):
     rows = list(read_rows(path))
     assert [row.line for row in rows] == [2, 4]
     assert rows[0].fields["text"] == "two\nlines"
+
+
+@pytest.mark.parametrize(
+    ("names", "pair"),
+    [
+        (("问题一", "问题二", "相同"), ("问题一", "问题二")),
+        (("Question 2", "Question 1", "same"), ("Question 2", "Question 1")),
+        (("q_a", "q_b", "same"), ("q_a", "q_b")),
+        (("comment", "title 1", "same"), None),
+        (("area", "arena", "same"), None),
+    ],
+)
+def test_columns_that_differ_in_a_number_are_a_pair(tmp_path, names, pair):
+    path = tmp_path / "a.csv"
+    rows = [f"one long question {n},another question {n},{'yn'[n % 2]}" for n in range(40)]
+    path.write_text("\n".join([",".join(names), *rows]) + "\n")
+    found = find_columns(path)
+    assert (found.second is None) == (pair is None)
+    assert pair is None or (found.text, found.second) == pair
+    assert found.label == names[2]

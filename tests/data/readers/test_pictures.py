@@ -1,8 +1,10 @@
 """Pictures come from cameras, scanners and strangers: each is read right or refused with its file's name."""
 
-import gzip
 import io
+import os
 import struct
+import threading
+import warnings
 import zlib
 
 import numpy as np
@@ -12,88 +14,20 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from clearformer.data.readers.pictures import (
-    MOST_BYTES,
     MOST_PIXELS,
     PictureError,
-    class_folders,
     fit_square,
+    fit_within,
     label_order,
-    read_class_folders,
-    read_idx,
-    read_idx_pair,
     read_picture,
 )
 
 GRADIENT = np.arange(0, 240, dtype=np.uint8).reshape(10, 8, 3)  # 10 high, 8 wide
 
 
-def idx(*sizes, content=None, kind=8):
-    """An idx file: two zeros, the kind of number, how many sizes, the sizes, the bytes."""
-    bytes_ = np.arange(np.prod(sizes), dtype=np.int64).astype(np.uint8).tobytes() if content is None else content
-    return bytes([0, 0, kind, len(sizes)]) + b"".join(struct.pack(">I", size) for size in sizes) + bytes_
-
-
 def written(folder, name, content):
     (folder / name).write_bytes(content)
     return folder / name
-
-
-def test_an_idx_file_by_hand(tmp_path):
-    """Two pictures of 2 × 3 pixels, plain and gzipped, whatever the file is called."""
-    for name, content in (("plain", idx(2, 2, 3)), ("packed", gzip.compress(idx(2, 2, 3)))):
-        found = read_idx(written(tmp_path, name, content))
-        assert found.dtype == np.uint8
-        assert found.tolist() == [[[0, 1, 2], [3, 4, 5]], [[6, 7, 8], [9, 10, 11]]]
-
-
-@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
-@given(cut=st.integers(0, 100))
-def test_a_file_that_ends_early_is_refused_wherever_it_ends(tmp_path_factory, pack, cut):
-    """Also in the middle of its header, where the sizes that are missing would read as zero pictures."""
-    whole = pack(idx(4, 2, 3))
-    path = written(tmp_path_factory.mktemp("idx"), "images-idx3", whole[: cut % len(whole)])
-    with pytest.raises(PictureError, match=r"images-idx3 .*get it anew"):
-        read_idx(path)
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "is not an idx file of bytes"),
-        (b"\x89PNG\r\n\x1a\n" + bytes(50), "is not an idx file of bytes"),
-        (idx(2, 2, kind=13), "is not an idx file of bytes"),  # floats
-        (bytes([0, 0, 8, 0]), "is not an idx file of bytes"),  # no dimension
-        (bytes([0, 0, 8, 9]) + bytes(36), "is not an idx file of bytes"),
-        (idx(2, 2) + b"x", r"does not hold the 4 bytes that its header says"),
-        (idx(2**16, 2**17, content=b""), f"says that it holds {2**33:,} bytes, more than {MOST_BYTES:,}"),
-        (gzip.compress(idx(2, 2))[:-8] + bytes(8), "cannot be read|is not a whole gzip file"),  # a wrong checksum
-        (gzip.compress(idx(2, 2))[:10] + b"junk", "is not a whole gzip file|cannot be read"),
-    ],
-)
-def test_what_is_no_idx_file_is_refused_by_name(tmp_path, content, message):
-    with pytest.raises(PictureError, match=rf"train-images.*({message})"):
-        read_idx(written(tmp_path, "train-images", content))
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(PictureError, match=r"nowhere cannot be read \(No such file"):
-        read_idx(tmp_path / "nowhere")
-
-
-def test_pictures_and_labels_belong_together(tmp_path):
-    pictures, labels = written(tmp_path, "x", idx(3, 2, 2)), written(tmp_path, "y", idx(3, content=bytes([7, 0, 9])))
-    found = list(read_idx_pair(pictures, labels))
-    assert [one.label for one in found] == ["7", "0", "9"]
-    assert [one.pixels.shape for one in found] == [(2, 2, 1)] * 3
-    assert found[1].pixels[..., 0].tolist() == [[4, 5], [6, 7]]
-    assert found[1].path == f"{pictures}#1"
-    colour = written(tmp_path, "c", idx(3, 2, 2, 3))
-    assert next(read_idx_pair(colour, labels)).pixels.shape == (2, 2, 3)
-    with pytest.raises(PictureError, match=r"y and .*x are not pictures and labels, in this order: exchange them"):
-        list(read_idx_pair(labels, pictures))
-    fewer = written(tmp_path, "few", idx(2))
-    with pytest.raises(PictureError, match=r"x has 3 pictures but .*few has 2 labels"):
-        list(read_idx_pair(pictures, fewer))
 
 
 def saved(folder, name, image, **options):
@@ -194,6 +128,24 @@ def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path, size):
         read_picture(path)
 
 
+@pytest.mark.parametrize("progressive", [False, True])
+def test_a_jpeg_of_a_few_bytes_that_says_that_it_is_huge_is_refused(tmp_path, progressive):
+    """The library would fill what is missing with grey, in a gigabyte, and say nothing."""
+    path = saved(tmp_path, "bomb.jpg", Image.fromarray(GRADIENT), progressive=progressive)
+    content = bytearray(path.read_bytes())
+    struct.pack_into(">HH", content, content.find(b"\xff\xc2" if progressive else b"\xff\xc0") + 5, 8000, 8000)
+    path.write_bytes(content)
+    with pytest.raises(PictureError, match=r"bomb\.jpg .*\(its 8,000 × 8,000 pixels cannot be in so few bytes\)"):
+        read_picture(path)
+
+
+@pytest.mark.parametrize("options", [{}, {"progressive": True}, {"optimize": True, "quality": 1}, {"subsampling": 2}])
+@pytest.mark.parametrize("mode", ["L", "RGB"])
+def test_an_honest_jpeg_of_one_colour_is_no_bomb(tmp_path, mode, options):
+    path = saved(tmp_path, "plain.jpg", Image.new(mode, (2000, 1500)), **options)
+    assert read_picture(path).shape[:2] == (1500, 2000)
+
+
 def test_reading_changes_nothing_for_others(tmp_path):
     """The library's own limit belongs to the whole process, which may be somebody else's."""
     before = Image.MAX_IMAGE_PIXELS
@@ -201,28 +153,89 @@ def test_reading_changes_nothing_for_others(tmp_path):
     assert before == Image.MAX_IMAGE_PIXELS
 
 
-def test_a_missing_picture_and_a_folder_are_named(tmp_path):
+def test_a_missing_picture_a_folder_and_an_empty_file_are_named(tmp_path):
     with pytest.raises(PictureError, match=r"nothing\.png does not exist: check the name"):
         read_picture(tmp_path / "nothing.png")
     (tmp_path / "folder.png").mkdir()
-    with pytest.raises(PictureError, match=r"folder\.png cannot be read as a picture"):
+    with pytest.raises(PictureError, match=r"folder\.png cannot be read as a picture \(it is a folder\)"):
         read_picture(tmp_path / "folder.png")
+    with pytest.raises(PictureError, match=r"empty\.png cannot be read as a picture \(it is empty\)"):
+        read_picture(written(tmp_path, "empty.png", b""))
+    with pytest.raises(PictureError, match=r"text\.png .*\(it is no PNG, JPEG, BMP, GIF, WebP or TIFF\)"):
+        read_picture(written(tmp_path, "text.png", b"%!PS-Adobe-3.0 a program, which some readers would start"))
 
 
-def test_one_folder_for_each_class(tmp_path):
-    """In the order of names; what is no picture, hidden or empty is passed over."""
-    for name in ("dog", "cat", "empty", ".hidden", "notes"):
-        (tmp_path / name).mkdir()
-    for name in ("dog/2.PNG", "dog/1.jpg", "cat/a.png", ".hidden/x.png"):
-        saved(tmp_path, name, Image.new("RGB", (2, 2)))
-    (tmp_path / "notes" / "read-me.txt").write_text("no picture")
-    (tmp_path / "cat" / "thumbs.db").write_bytes(b"no picture")
-    assert [folder.name for folder in class_folders(tmp_path)] == ["cat", "dog"]
-    found = list(read_class_folders(tmp_path, channels=1))
-    assert [(one.label, one.path.rpartition("/")[2]) for one in found] == [
-        ("cat", "a.png"), ("dog", "1.jpg"), ("dog", "2.PNG")
-    ]  # fmt: skip
-    assert all(one.pixels.shape == (2, 2, 1) for one in found)
+@pytest.mark.timeout(20)
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.png")
+    with pytest.raises(PictureError, match=r"pipe\.png cannot be read as a picture \(it is no plain file\)"):
+        read_picture(tmp_path / "pipe.png")
+
+
+def test_the_content_decides_and_not_the_ending(tmp_path):
+    image = Image.fromarray(GRADIENT)
+    image.save(tmp_path / "really.png", "png")
+    (tmp_path / "really.png").rename(tmp_path / "wrong.jpg")
+    assert np.array_equal(read_picture(tmp_path / "wrong.jpg"), GRADIENT)
+
+
+@pytest.mark.parametrize("kind", ["gif", "png", "webp", "tiff"])
+def test_an_animation_has_no_single_picture(tmp_path, kind):
+    """Taking the first frame would be a silent choice."""
+    frames = [Image.new("RGB", (4, 4), colour) for colour in ("red", "blue", "green")]
+    path = saved(tmp_path, f"moves.{kind}", frames[0], save_all=True, append_images=frames[1:])
+    with pytest.raises(PictureError, match=r"moves.* \(it has 3 frames or pages\): save those that"):
+        read_picture(path)
+
+
+def test_a_second_picture_behind_a_telephone_s_jpeg_is_no_animation(tmp_path):
+    first, second = Image.new("RGB", (8, 8), "red"), Image.new("RGB", (8, 8), "blue")
+    path = saved(tmp_path, "phone.jpg", first, format="MPO", save_all=True, append_images=[second])
+    assert read_picture(path)[4, 4].tolist() == pytest.approx([255, 0, 0], abs=3)
+
+
+def test_what_is_transparent_lies_on_white(tmp_path):
+    """What an editor leaves below full transparency is often black; nobody sees it."""
+    half = Image.new("RGBA", (2, 1), (0, 0, 0, 0))
+    half.putpixel((1, 0), (200, 0, 0, 255))
+    assert read_picture(saved(tmp_path, "a.png", half)).tolist() == [[[255] * 3, [200, 0, 0]]]
+    assert read_picture(tmp_path / "a.png", channels=1)[0, 0, 0] == 255
+    grey = Image.new("LA", (1, 1), (0, 0))
+    assert read_picture(saved(tmp_path, "g.png", grey)).tolist() == [[[255]]]
+    palette = Image.new("P", (1, 1), 0)
+    palette.putpalette([10, 20, 30])
+    assert read_picture(saved(tmp_path, "p.png", palette)).tolist() == [[[10, 20, 30]]]
+    assert read_picture(saved(tmp_path, "t.png", palette, transparency=0)).tolist() == [[[255] * 3]]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "reason"),
+    [(np.ones((2, 2), np.float32), "without a known range"), (np.full((2, 2), 70_000, np.int32), "more than 16 bits")],
+)
+def test_numbers_without_a_brightness_are_refused(tmp_path, numbers, reason):
+    path = saved(tmp_path, "measured.tif", Image.fromarray(numbers))
+    with pytest.raises(PictureError, match=rf"measured\.tif .*{reason}.*: save it with 8 or 16 bits a channel"):
+        read_picture(path)
+
+
+def test_pixels_may_stay_as_they_lie_in_the_file(tmp_path):
+    """For boxes and masks that were drawn over those."""
+    note = Image.Exif()
+    note[0x0112] = 6
+    path = saved(tmp_path, "phone.png", Image.fromarray(GRADIENT), exif=note)
+    assert np.array_equal(read_picture(path, upright=False), GRADIENT)
+    assert np.array_equal(read_picture(path), np.rot90(GRADIENT, -1))
+
+
+def test_the_filters_of_warnings_survive_many_threads(tmp_path):
+    path = saved(tmp_path, "a.png", Image.fromarray(GRADIENT))
+    before = list(warnings.filters)
+    threads = [threading.Thread(target=lambda: [read_picture(path) for _ in range(20)]) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert warnings.filters == before
 
 
 @given(st.integers(1, 9), st.integers(1, 9), st.sampled_from([1, 3]), st.sampled_from([1, 3]), st.integers(1, 6))
@@ -242,3 +255,13 @@ def test_the_middle_is_kept():
 def test_numbers_are_ordered_by_value_and_words_by_letter():
     assert label_order(["10", "9", "0", "9"]) == ("0", "9", "10")
     assert label_order(["dog", "cat", "10"]) == ("10", "cat", "dog")
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_a_picture_fits_within_a_length_and_small_ones_stay(channels):
+    pixels = np.full((30, 90, channels), 200, dtype=np.uint8)
+    assert fit_within(pixels, 90) is pixels
+    small = fit_within(pixels, 45)
+    assert small.shape == (15, 45, channels)
+    assert (small == 200).all()
+    assert fit_within(np.zeros((1, 5000, channels), dtype=np.uint8), 10).shape == (1, 10, channels)

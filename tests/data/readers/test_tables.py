@@ -2,7 +2,7 @@
 
 import pytest
 
-from clearformer.data.readers.tables import LabelledError, read_rows
+from clearformer.data.readers.tables import LabelledError, has_rows, read_rows
 
 
 def write(path, text):
@@ -50,3 +50,19 @@ def test_half_a_character_is_refused_by_its_line(tmp_path):
 def test_a_whole_character_in_two_halves_is_one(tmp_path):
     path = write(tmp_path / "a.jsonl", '{"text": "\\ud83d\\ude00", "label": "b"}\n')
     assert next(iter(read_rows(path))).fields["text"] == "😀"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("a.csv", "text,label\n", False),
+        ("a.csv", "Brief;Betreff\n", False),  # headings that nobody knows
+        ("a.tsv", "", False),
+        ("a.csv", "text,label\nfine,good\n", True),
+        ("a.csv", "a film,good\nno film,bad\n", True),
+        ("a.jsonl", '{"text": "fine"}\n', True),
+        ("a.jsonl", "[", True),  # whoever reads it says so
+    ],
+)
+def test_headings_are_no_row(tmp_path, name, content, expected):
+    assert has_rows(write(tmp_path / name, content)) is expected

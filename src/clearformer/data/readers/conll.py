@@ -1,7 +1,7 @@
 """Sentences with a tag for each word: CoNLL files, plain or gzipped.
 
 One word a line, its tag in the last column that holds tags, a blank line between sentences; columns are separated by
-tabs or spaces.
+tabs or spaces. The word is in the first column, or in the second if the first counts the words of each sentence.
 Tags in IOBES or BMES become B, I and O. What cannot be read is refused by file and line; nothing is dropped but
 `-DOCSTART-`, which is no sentence.
 """
@@ -19,6 +19,7 @@ _SPACES = re.compile("[ \t]+")
 _DOCUMENT = "-DOCSTART-"
 LOOKED_AT = 400  # lines, to find the column of the tags
 FEWEST_LINES = 10  # of which a file is known by its content: one line of prose may end with B-flat
+COUNTED_COLUMNS = 3  # at least: a number, a word and a tag
 NO_WORD = "\ufffd"  # stands for a word that is missing
 
 
@@ -50,11 +51,12 @@ def read_conll(path: Path, *, illegal: Illegal = "refuse") -> Iterator[TaggedSen
     """
     rows: list[_Line] = []
     column = _tag_column(_first_rows(path)) or -1
+    first = int(_counts_words(path))
     for number, line in enumerate(read_lines(path), start=1):
         if line.startswith(_DOCUMENT):
             continue
         if line.strip(" \t"):
-            rows.append(_columns(path, number, line, column, illegal))
+            rows.append(_columns(path, number, _fields(line)[first:], column, illegal))
         elif rows:
             yield _sentence(path, rows, illegal)
             rows = []
@@ -75,6 +77,21 @@ def _first_rows(path: Path) -> list[list[str]]:
     return [_fields(line) for line in lines if line.strip(" \t") and not line.startswith(_DOCUMENT)]
 
 
+def _counts_words(path: Path) -> bool:
+    """Whether the first of several columns is 1, 2, 3 … in each sentence, and so no column of words."""
+    count, most = 0, 0
+    for line in peek_lines(path, LOOKED_AT):
+        if not line.strip(" \t") or line.startswith(_DOCUMENT):
+            count = 0
+            continue
+        count += 1
+        most = max(most, count)
+        fields = _fields(line)
+        if len(fields) < COUNTED_COLUMNS or fields[0] != str(count):
+            return False
+    return most > 1
+
+
 def _tag_column(rows: list[list[str]]) -> int | None:
     """The last column that holds nothing but tags, counted from the end (-1)."""
     width = min(map(len, rows), default=0)
@@ -90,10 +107,10 @@ def _fields(line: str) -> list[str]:
     return [one.strip(" ") for one in kept.split("\t")] if "\t" in kept else _SPACES.split(kept.lstrip(" "))
 
 
-def _columns(path: Path, number: int, line: str, column: int, illegal: Illegal) -> _Line:
-    fields = _fields(line)
+def _columns(path: Path, number: int, fields: list[str], column: int, illegal: Illegal) -> _Line:
     if len(fields) < max(2, -column):
-        raise ConllError(f"{path}, line {number} has one column ({line[:40]!r}): write a word, a tab and its tag")
+        shown = "\t".join(fields)[:40]
+        raise ConllError(f"{path}, line {number} has one column ({shown!r}): write a word, a tab and its tag")
     if not fields[0] and illegal == "refuse":
         raise ConllError(f'{path}, line {number} has a tag and no word: mend it, or say illegal = "repair"')
     tag = fields[column]

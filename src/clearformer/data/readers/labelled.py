@@ -4,8 +4,9 @@ A row has one label, several (in one cell, or in a column of 0 and 1 for each), 
 refused by file and line; nothing is dropped.
 """
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,6 +18,7 @@ from clearformer.data.readers.tables import LABEL_NAMES, SECOND_NAMES, TEXT_NAME
 LOOKED_AT = 2000  # rows, to find the columns
 MOST_CLASSES = 200
 SWITCH = frozenset({"0", "1"})  # what a column of 0 and 1 holds
+_NUMBER = re.compile(r"[ _-]?(\d|[一二甲乙]|(?<=[_ -])[ab])$", re.IGNORECASE)  # at the end of a column's name
 ALIKE = 0.3  # of the longer text's length: a column that is shorter is no second text
 
 
@@ -81,9 +83,10 @@ def find_columns(
     free = [name for name in names if name not in said]
     found = text or _named(free, TEXT_NAMES, {second}) or _longest(path, rows, [one for one in free if one != second])
     pair = second or _named(free, SECOND_NAMES, {found})
-    if pair is None and text is None and names[0] == "1":
-        pair = _alike(rows, found, [name for name in free if name != found])
-        found, pair = (found, pair) if pair is None else (min(found, pair), max(found, pair))
+    if pair is None and text is None:
+        others = [name for name in free if name != found]
+        pair = _alike(rows, found, others) if names[0] == "1" else _numbered(found, others)
+        found, pair = (found, pair) if pair is None else tuple(sorted((found, pair), key=names.index))
     cells = [row.fields.get(label or "", "") for row in rows]
     return LabelColumns(
         text=found,
@@ -148,14 +151,29 @@ def _alike(rows: Sequence[TableRow], text: str, names: Sequence[str]) -> str | N
     return names[0] if size[names[0]] > ALIKE * size[text] and 2 * len(values) > len(rows) else None
 
 
-def read_labelled(path: Path, columns: LabelColumns) -> Iterator[LabelledText]:
-    """Every text with its label; an empty one is refused by its line, but no label at all may be what is meant."""
+def _numbered(text: str, names: Sequence[str]) -> str | None:
+    """With headings: the one other column whose name differs by a number at its end, as 问题一 and 问题二."""
+    stem = _NUMBER.sub("", text)
+    found = [name for name in names if name != text and _NUMBER.sub("", name) == stem]
+    return found[0] if stem and stem != text and len(found) == 1 else None
+
+
+def read_labelled(
+    path: Path, columns: LabelColumns, on_empty: Callable[[int, str], None] | None = None
+) -> Iterator[LabelledText]:
+    """Every text with its label; an empty one is refused by its line, but no label at all may be what is meant.
+
+    on_empty: is told of the line and the column instead, and the row is left out.
+    """
     needed = [columns.text, *((columns.second,) if columns.second else ())]
     needed += [columns.label] if columns.kind != "several" else []
     for line, fields in read_rows(path):
-        for name in needed:
-            if not fields.get(name, "").strip():
-                raise LabelledError(f"{path}, line {line} has nothing in column {name!r}: fill it in or remove the row")
+        empty = next((name for name in needed if not fields.get(name, "").strip()), None)
+        if empty is not None and on_empty is None:
+            raise LabelledError(f"{path}, line {line} has nothing in column {empty!r}: fill it in or remove the row")
+        if empty is not None and on_empty is not None:
+            on_empty(line, empty)
+            continue
         label = _label(path, line, fields, columns)
         second = fields[columns.second] if columns.second else None
         place = (fields.get(columns.origin, "") if columns.origin else "") or f"{path}:{line}"

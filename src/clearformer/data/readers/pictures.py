@@ -1,137 +1,212 @@
-"""Pictures with classes: idx files as MNIST has them, or a folder with one subfolder per class.
+"""One picture file as an array of bytes, height by width by channels, in the size that it has; or a refusal by name.
 
-What cannot be read is refused by file name. Pictures come out as bytes, height by width by channels.
+Upright as its EXIF note says; CMYK and palettes as colours; 16 bits by their upper eight; what is transparent lies on
+white. What would be cut silently is refused instead: an animation has no single picture, and a number without a known
+range has no brightness. The content decides what a file is, whatever its ending says.
 """
 
-import gzip
-import math
-import zlib
+import stat
+import threading
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clearformer.data.file_facts import GZIP_MAGIC
+if TYPE_CHECKING:
+    from PIL import Image
 
-ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp")
-MOST_BYTES = 4 << 30  # of an idx file, unpacked
+ENDINGS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff")
+FORMATS = ("PNG", "JPEG", "BMP", "GIF", "WEBP", "TIFF")  # pillow knows more, and some of them start other programs
 MOST_PIXELS = 1 << 26  # of one picture, 8192 × 8192: larger ones are bombs
-PIECE = 1 << 20  # bytes that are read at a time: a header may promise what is not there
-UNSIGNED_BYTES = 0x08  # idx's code for the only kind of number that pictures and labels have
+# Pixels that one byte of a file can stand for: zlib packs 1,032 bytes into one, and a PNG's pixel has a bit or more; a
+# JPEG needs a bit for every eight by eight.
+MOST_IN_BYTE = {"PNG": 8 * 1100, "JPEG": 520, "MPO": 520}
+DEEP = 1 << 16  # one more than the largest number of 16 bits
 
+Fit = Literal["middle", "stretch", "shortest"]
+Resample = Literal["nearest", "bilinear", "bicubic", "lanczos", "box", "hamming"]
 Pixels = NDArray[np.uint8]  # height, width, channels
+_warnings = threading.Lock()  # python keeps its filters for the whole process
 
 
 class PictureError(ValueError):
     """A picture or a file of pictures cannot be read; the message names it and says what to do."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LabelledPicture:
-    """A picture with its class. path: where it comes from, for messages."""
+def read_picture(path: Path, *, channels: int | None = None, upright: bool = True) -> Pixels:
+    """One picture file. channels: 1 for grey, 3 for colour; by default as the picture has it.
 
-    pixels: Pixels
-    label: str
-    path: str
-
-
-def read_idx(path: Path) -> NDArray[np.uint8]:
-    """An idx file, plain or gzipped: a big-endian header with the sizes, then bytes."""
+    upright: turned as the camera's note says. Without it, the pixels lie as the file has them: for boxes and masks that
+    somebody drew over those.
+    """
     try:
-        with path.open("rb") as file:
-            packed = file.peek(2)[:2] == GZIP_MAGIC
-        with gzip.open(path) if packed else path.open("rb") as stream:
-            header = stream.read(4)
-            if len(header) != 4 or header[:2] != b"\0\0" or header[2] != UNSIGNED_BYTES or not 1 <= header[3] <= 4:
-                raise PictureError(f"{path} is not an idx file of bytes: get it anew, or give a folder of pictures")
-            sizes = stream.read(4 * header[3])
-            if len(sizes) != 4 * header[3]:
-                raise PictureError(f"{path} ends in the middle of its header: get it anew")
-            shape = [int(size) for size in np.frombuffer(sizes, dtype=">u4")]
-            wanted = math.prod(shape)
-            if wanted > MOST_BYTES:
-                raise PictureError(f"{path} says that it holds {wanted:,} bytes, more than {MOST_BYTES:,}; refused")
-            content = bytearray()
-            while len(content) <= wanted and (piece := stream.read(min(PIECE, wanted + 1 - len(content)))):
-                content += piece
+        kind = path.stat().st_mode
+        if stat.S_ISDIR(kind):
+            raise PictureError(f"{path} cannot be read as a picture (it is a folder): give the files in it")
+        if not stat.S_ISREG(kind):  # a pipe would be waited for, for ever
+            raise PictureError(f"{path} cannot be read as a picture (it is no plain file): give a picture file")
+        with path.open("rb") as stream:
+            return decode_picture(stream, str(path), channels=channels, upright=upright)
+    except FileNotFoundError:
+        raise PictureError(f"{path} does not exist: check the name") from None
     except OSError as error:
         raise PictureError(f"{path} cannot be read ({error.strerror or error}): check the file") from error
-    except (EOFError, zlib.error) as error:
-        raise PictureError(f"{path} is not a whole gzip file ({error}): get it anew") from error
-    if len(content) != wanted:
-        raise PictureError(f"{path} does not hold the {wanted:,} bytes that its header says: get it anew")
-    return np.frombuffer(content, dtype=np.uint8).reshape(shape)
 
 
-def read_idx_pair(pictures: Path, labels: Path) -> Iterator[LabelledPicture]:
-    """Pictures and their classes from two idx files."""
-    drawn, named = read_idx(pictures), read_idx(labels)
-    if drawn.ndim not in (3, 4) or named.ndim != 1:
-        raise PictureError(f"{pictures} and {labels} are not pictures and labels, in this order: exchange them?")
-    if len(drawn) != len(named):
-        raise PictureError(f"{pictures} has {len(drawn):,} pictures but {labels} has {len(named):,} labels")
-    for number, (pixels, label) in enumerate(zip(drawn, named, strict=True)):
-        whole = pixels if pixels.ndim == 3 else pixels[..., None]
-        yield LabelledPicture(pixels=whole, label=str(int(label)), path=f"{pictures}#{number}")
-
-
-def class_folders(folder: Path) -> list[Path]:
-    """The subfolders that hold pictures, one per class, by name."""
-    found = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
-    return [path for path in found if any(picture_files(path))]
-
-
-def picture_files(folder: Path) -> Iterator[Path]:
-    """The pictures of a class, in order."""
-    return (path for path in sorted(folder.iterdir()) if path.suffix.lower() in ENDINGS and path.is_file())
-
-
-def read_class_folders(folder: Path, *, channels: int | None = None) -> Iterator[LabelledPicture]:
-    """Every picture of a folder with one subfolder per class."""
-    for part in class_folders(folder):
-        for path in picture_files(part):
-            yield LabelledPicture(pixels=read_picture(path, channels=channels), label=part.name, path=str(path))
-
-
-def read_picture(path: Path, *, channels: int | None = None) -> Pixels:
-    """One picture file, upright. channels: 1 for grey, 3 for colour; by default as the picture has it."""
+def decode_picture(stream: IO[bytes], name: str, *, channels: int | None = None, upright: bool = True) -> Pixels:
+    """The same from an open file, which can be searched. name: what to call it where it is refused."""
     try:
-        from PIL import Image, ImageOps
+        from PIL import UnidentifiedImageError
     except ImportError:
         raise PictureError("reading picture files needs pillow: pip install 'clearformer[pictures]'") from None
     try:
-        with Image.open(path) as opened:
-            if opened.width * opened.height > MOST_PIXELS:  # nothing but the header was read
-                raise PictureError(f"it has {opened.width:,} × {opened.height:,} pixels, more than {MOST_PIXELS:,}")
-            image = ImageOps.exif_transpose(opened)
-            grey = image.mode in ("1", "L", "LA", "I", "F") or image.mode.startswith("I;")
-            mode = {1: "L", 3: "RGB"}[channels or (1 if grey else 3)]
-            if image.mode.startswith("I"):  # 16 bits: keep the upper eight, where a plain conversion would cut
-                image = Image.fromarray((np.asarray(image).astype(np.int64) >> 8).clip(0, 255).astype(np.uint8))
-            pixels: Pixels = np.asarray(image.convert(mode), dtype=np.uint8)
-    except FileNotFoundError:
-        raise PictureError(f"{path} does not exist: check the name") from None
+        with opened_picture(stream) as opened:
+            _refuse_unusable(opened)
+            return _as_pixels(_turned(opened) if upright else opened, channels)
+    except UnidentifiedImageError:
+        raise _refusal(name, _what_instead(stream)) from None
+    except UnusableError as error:
+        raise _refusal(name, str(error), error.remedy) from None
+    except MemoryError:
+        raise _refusal(name, "it does not fit into memory", "make it smaller") from None
     except Exception as error:  # whatever a damaged file makes the library say
-        raise PictureError(f"{path} cannot be read as a picture ({_short(error)}): replace or remove it") from error
+        raise _refusal(name, _short(error)) from error
+
+
+@contextmanager
+def opened_picture(stream: IO[bytes]) -> Iterator["Image.Image"]:
+    """The header of a picture, of which nothing is unpacked yet. What unpacks to far more than its bytes is refused."""
+    from PIL import Image
+
+    with _warnings, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of damage that is refused, or does not matter
+        with Image.open(stream, formats=FORMATS) as opened:
+            area, shape = opened.width * opened.height, f"{opened.width:,} × {opened.height:,}"
+            if area > MOST_PIXELS:
+                raise UnusableError(f"it has {shape} pixels, more than {MOST_PIXELS:,}", "make it smaller")
+            if not area:
+                raise UnusableError("it has no pixels", "replace or remove it")
+            if area > MOST_IN_BYTE.get(opened.format or "", area) * _size(stream):
+                raise UnusableError(f"its {shape} pixels cannot be in so few bytes", "get it anew")
+            yield opened
+
+
+class UnusableError(Exception):
+    """A picture that is whole and cannot be used as it is."""
+
+    def __init__(self, reason: str, remedy: str) -> None:
+        super().__init__(reason)
+        self.remedy = remedy
+
+
+def _refuse_unusable(opened: "Image.Image") -> None:
+    """Before anything is unpacked."""
+    # A telephone's JPEG may have further pictures behind the one that it shows; they are no animation.
+    if opened.format not in ("JPEG", "MPO") and (frames := getattr(opened, "n_frames", 1)) > 1:
+        raise UnusableError(f"it has {frames:,} frames or pages", "save those that you need as pictures")
+    if opened.mode == "F":
+        raise UnusableError("its pixels are numbers without a known range", "save it with 8 or 16 bits a channel")
+
+
+def _size(stream: IO[bytes]) -> int:
+    here = stream.tell()
+    size = stream.seek(0, 2)
+    stream.seek(here)
+    return size
+
+
+def _turned(opened: "Image.Image") -> "Image.Image":
+    from PIL import ImageOps
+
+    ImageOps.exif_transpose(opened, in_place=True)  # else it would be copied, turned or not
+    return opened
+
+
+def _as_pixels(image: "Image.Image", channels: int | None) -> Pixels:
+    """Bytes, in grey or colour."""
+    from PIL import Image
+
+    grey = image.mode in ("1", "L", "LA", "La", "I") or image.mode.startswith("I;")
+    mode = {1: "L", 3: "RGB"}[channels or (1 if grey else 3)]
+    if image.mode.startswith("I"):  # keep the upper eight of 16 bits, where a plain conversion would cut
+        numbers = np.asarray(image).astype(np.int64)
+        if numbers.min() < 0 or numbers.max() >= DEEP:
+            raise UnusableError("its numbers need more than 16 bits", "save it with 8 or 16 bits a channel")
+        image = Image.fromarray((numbers >> 8).astype(np.uint8))
+    elif image.has_transparency_data:
+        image = image.convert("RGBA")
+        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
+    elif image.mode == "CMYK":  # inks: grey is made of the colours that they give
+        image = image.convert("RGB")
+    pixels: Pixels = np.asarray(image if image.mode == mode else image.convert(mode), dtype=np.uint8)
     return pixels if pixels.ndim == 3 else pixels[..., None]
 
 
-def fit_square(pixels: Pixels, size: int, channels: int) -> Pixels:
-    """The middle square of a picture, scaled to `size`, in grey or colour."""
+def _what_instead(stream: IO[bytes]) -> str:
+    stream.seek(0)
+    return "it is no PNG, JPEG, BMP, GIF, WebP or TIFF" if stream.read(1) else "it is empty"
+
+
+def _refusal(name: str, reason: str, remedy: str = "replace or remove it") -> PictureError:
+    return PictureError(f"{name} cannot be read as a picture ({reason}): {remedy}")
+
+
+def fit_square(
+    pixels: Pixels,
+    size: int,
+    channels: int,
+    *,
+    fit: Fit = "middle",
+    resample: Resample = "bilinear",
+    resized: int | None = None,
+) -> Pixels:
+    """A picture as a square of `size`, in grey or colour.
+
+    fit: "middle" takes the largest square of the middle and scales it; "stretch" scales the whole picture, whatever its
+    ratio; "shortest" scales it until its shorter side fits. resized: to which side; the middle `size` of it is taken.
+    """
     from PIL import Image
 
-    if pixels.shape[:2] == (size, size) and pixels.shape[2] == channels:
+    side = resized or size
+    if pixels.shape == (size, size, channels) and side == size:
         return pixels
     image = Image.fromarray(pixels[..., 0] if pixels.shape[2] == 1 else pixels)
     image = image.convert({1: "L", 3: "RGB"}[channels])
-    side = min(image.size)
-    left, top = (image.width - side) // 2, (image.height - side) // 2
-    scaled = image.crop((left, top, left + side, top + side)).resize((size, size), Image.Resampling.BILINEAR)
-    result: Pixels = np.asarray(scaled, dtype=np.uint8)
+    if fit == "middle":
+        image = _middle(image, min(image.size))
+    scaled = _scaled(image.size, side) if fit == "shortest" else (side, side)
+    image = _middle(image.resize(scaled, Image.Resampling[resample.upper()]), size)
+    result: Pixels = np.asarray(image, dtype=np.uint8)
     return result if result.ndim == 3 else result[..., None]
+
+
+def fit_within(pixels: Pixels, longest: int) -> Pixels:
+    """A picture whose longer side has at most so many pixels; a smaller one as it is."""
+    from PIL import Image
+
+    height, width, channels = pixels.shape
+    if max(height, width) <= longest:
+        return pixels
+    share = longest / max(height, width)
+    size = max(1, round(width * share)), max(1, round(height * share))
+    image = Image.fromarray(pixels[..., 0] if channels == 1 else pixels)
+    result: Pixels = np.asarray(image.resize(size, Image.Resampling.BOX), dtype=np.uint8)
+    return result if result.ndim == 3 else result[..., None]
+
+
+def _middle(image: "Image.Image", side: int) -> "Image.Image":
+    left, top = (image.width - side) // 2, (image.height - side) // 2
+    return image.crop((left, top, left + side, top + side))
+
+
+def _scaled(size: tuple[int, int], shortest: int) -> tuple[int, int]:
+    """Width and height, the shorter of them as wanted, the longer one rounded down."""
+    width, height = size
+    return (shortest, shortest * height // width) if width <= height else (shortest * width // height, shortest)
 
 
 def channel_statistics(pictures: Iterable[Pixels]) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -50,6 +50,21 @@ def read_questions(path: Path, notice: Notice | None = None) -> Iterator[AskedQu
         raise QuestionFileError(f"{place}: {problem}")
 
     tell = notice or refuse
+    for context, entry, named in _entries(path):
+        place = f"{path}, question {_text(entry, 'id', named)}"
+        asked = _question(entry, context, place, tell)
+        if asked is not None:
+            yield asked
+
+
+def read_unanswered(path: Path) -> Iterator[AskedQuestion]:
+    """Every question with its context; answers may be missing, and are left aside."""
+    for context, entry, named in _entries(path):
+        yield AskedQuestion(_text(entry, "id", named), _text(entry, "question", named), context, ())
+
+
+def _entries(path: Path) -> Iterator[tuple[str, Any, str]]:
+    """Each question's context, what the file says of it, and where the paragraph stands."""
     content = read_json(path)
     found = _articles(content)
     for article in _list(content, "data", str(path)) if found is None else found:
@@ -57,10 +72,7 @@ def read_questions(path: Path, notice: Notice | None = None) -> Iterator[AskedQu
             named = f"{path}, paragraph {number} of {_title(article)}"
             context = _text(paragraph, "context", named)
             for entry in _list(paragraph, "qas", named):
-                place = f"{path}, question {_text(entry, 'id', named)}"
-                asked = _question(entry, context, place, tell)
-                if asked is not None:
-                    yield asked
+                yield context, entry, named
 
 
 def read_json(path: Path) -> Any:

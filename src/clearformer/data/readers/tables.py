@@ -17,7 +17,12 @@ LABEL_NAMES = ("label", "labels", "class", "category", "sentiment", "target", "i
 LONG_NAMES = ("text", "article", "document", "body", "email", "mail", "content", "dialogue", "story", "message",
               "source", "正文", "内容", "文本", "文章")  # fmt: skip
 SHORT_NAMES = ("summary", "subject", "headline", "highlights", "abstract", "tldr", "title", "摘要", "标题", "主题")
-KNOWN_NAMES = {*LONG_NAMES, *SHORT_NAMES, *TEXT_NAMES, *SECOND_NAMES, *LABEL_NAMES, "id", "index", "idx"}
+SOUND_NAMES = ("file", "path", "audio", "wav", "filename", "file_name", "recording", "sound", "音频", "文件")
+SPOKEN_NAMES = ("transcript", "transcription", "转写")
+KNOWN_NAMES = {
+    *LONG_NAMES, *SHORT_NAMES, *TEXT_NAMES, *SECOND_NAMES, *LABEL_NAMES, *SOUND_NAMES, *SPOKEN_NAMES,
+    "id", "index", "idx",
+}  # fmt: skip
 SNIFFED = 50  # records, to find what separates columns
 PEEKED = 200  # records, to see whether the first one names the columns
 FEW_VALUES = 0.2  # of the rows: a column with fewer different values repeats them
@@ -43,6 +48,18 @@ def read_rows(path: Path) -> Iterator[TableRow]:
     if name.endswith((".jsonl", ".ndjson", ".json")):
         return _read_json(path)
     return _read_delimited(path, "\t" if name.endswith(".tsv") else _sniff(path))
+
+
+def has_rows(path: Path) -> bool:
+    """Whether a table has a row below its headings; a lone line of cells may be headings that nobody knows.
+
+    A table that cannot be read counts as having some: whoever reads it says what is wrong.
+    """
+    try:
+        first = list(islice(read_rows(path), 2))
+    except ValueError:
+        return True
+    return len(first) > 1 or (len(first) == 1 and "1" not in first[0].fields)
 
 
 def _sniff(path: Path) -> str:
