@@ -1,9 +1,11 @@
 """Probabilities that are true: the error is nought where they are, and a temperature finds the way back."""
 
+import math
+
 import numpy as np
 import pytest
 
-from clearformer.evaluation.calibration import calibration_error, fit_temperature
+from clearformer.evaluation.calibration import calibration_error, fit_temperature, settle_temperature
 
 
 def test_by_hand():
@@ -51,6 +53,14 @@ def test_the_temperature_that_spoiled_them_is_found(temperature):
 
 def test_where_nothing_is_better_one_stays_one():
     assert fit_temperature(lambda t: 1.0) == 1.0
+
+
+@pytest.mark.parametrize(("after", "kept"), [(0.01, 0.5), (0.4, 1.0)])
+def test_a_temperature_that_makes_probabilities_less_true_is_not_taken(after, kept):
+    found, said = settle_temperature(lambda t: (math.log(t) - math.log(0.5)) ** 2, lambda t: 0.1 if t == 1 else after)
+    assert found == pytest.approx(kept, abs=1e-3)
+    assert "0.100" in said
+    assert f"{after:.3f}" in said
 
 
 def test_unequal_numbers_are_refused():

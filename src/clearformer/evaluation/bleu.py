@@ -67,6 +67,13 @@ def score_translations(
     )
 
 
+def sentence_chrf(hypotheses: Sequence[str], references: Sequence[str]) -> list[float]:
+    """chrF2 of each sentence by itself."""
+    metric = CHRF()
+    pairs = zip(hypotheses, references, strict=True)
+    return [float(metric.sentence_score(found, [wanted]).score) for found, wanted in pairs]
+
+
 def quick_bleu(hypotheses: Sequence[str], references: Sequence[str], tokenise: str) -> float:
     """BLEU alone, for a look during training."""
     metric = BLEU(tokenize=tokenise, force=tokenise == "none")

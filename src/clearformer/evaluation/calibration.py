@@ -15,13 +15,13 @@ STEPS = 40  # of the search; each leaves 62 % of the interval
 _GOLDEN = (math.sqrt(5) - 1) / 2
 
 
-def calibration_error(probabilities: Sequence[float], right: Sequence[bool]) -> float:
+def calibration_error(probabilities: Sequence[float], right: Sequence[bool], *, bins: int = BINS) -> float:
     """The expected calibration error: how far confidence and share of right ones are apart, on average over bins."""
     if len(probabilities) != len(right) or not len(right):
         raise ValueError(f"{len(probabilities)} probabilities cannot be compared with {len(right)} outcomes")
     sure, hit = np.asarray(probabilities, dtype=np.float64), np.asarray(right, dtype=np.float64)
-    bins = np.minimum((sure * BINS).astype(int), BINS - 1)
-    gaps = [abs(float((sure - hit)[bins == one].sum())) for one in range(BINS)]
+    places = np.minimum((sure * bins).astype(int), bins - 1)
+    gaps = [abs(float((sure - hit)[places == one].sum())) for one in range(bins)]
     return sum(gaps) / len(sure)
 
 
@@ -44,3 +44,17 @@ def fit_temperature(loss: Callable[[float], float]) -> float:
             at_b = loss(math.exp(b))
     found = math.exp((low + high) / 2)
     return round(found, 4) if loss(found) < loss(1.0) else 1.0
+
+
+def settle_temperature(loss: Callable[[float], float], error: Callable[[float], float]) -> tuple[float, str]:
+    """The fitted temperature, and what there is to say of it.
+
+    A model that has hardly learned anything can have its least loss where it is far too sure of itself; then its
+    probabilities stay as they are.
+    """
+    found = fit_temperature(loss)
+    before, after = error(1.0), error(found)
+    said = f"expected calibration error on dev {before:.3f}"
+    if after > before:
+        return 1.0, f"calibration: left as it is; {said}, and {after:.3f} with a temperature of {found:.2f}"
+    return found, f"calibration: temperature {found:.2f}; {said} before, {after:.3f} after"

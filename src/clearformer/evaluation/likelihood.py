@@ -17,12 +17,19 @@ _A_LOOK = 100_000  # characters that show whether a text has spaces between its 
 class Likelihood:
     """Negative log-likelihoods of all tokens but the first, in blocks that are nearly independent of each other.
 
-    context, stride: a token was predicted from at least context - stride and at most context tokens before it.
+    context, stride: a token was predicted from at least context - stride and at most context tokens before it, and,
+    with a memory, from the states of so many tokens before these.
     """
 
     blocks: Sequence[Sequence[float]]
     context: int
     stride: int
+    memory: int = 0
+
+    @property
+    def read(self) -> str:
+        """How the text was read, in a few words."""
+        return f"context {self.context}, " + (f"memory {self.memory}" if self.memory else f"stride {self.stride}")
 
 
 def summarise(found: Likelihood, *, text: str) -> dict[str, float | str]:
@@ -51,7 +58,7 @@ def summarise(found: Likelihood, *, text: str) -> dict[str, float | str]:
         **scores,
         "tokens": tokens,
         **({"words": float(words)} if words else {}),
-        "signature": f"context {found.context}, stride {found.stride}, per token, whole text{counted}",
+        "signature": f"{found.read}, per token, whole text{counted}",
     }
 
 

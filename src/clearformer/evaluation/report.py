@@ -56,8 +56,9 @@ class ErrorReport:
     notes: Sequence[str] = field(default_factory=tuple)
 
     def plain(self) -> dict[str, Any]:
-        """As report.json has it."""
-        return {name: value for name, value in asdict(self).items() if value not in (None, (), [])}
+        """As report.json has it. A model without a mistake has an empty list of them."""
+        told = {name: value for name, value in asdict(self).items() if value not in (None, (), [])}
+        return {"mistakes": [], **told}
 
 
 def worst(mistakes: Iterable[Mistake]) -> list[Mistake]:
