@@ -33,6 +33,14 @@ def test_ticks_are_few_and_everything_stands_between_the_ends(values):
     assert all(-1e-6 <= axis.place(value) <= 100 + 1e-6 for value in [*values, *axis.ticks()])
 
 
+@pytest.mark.parametrize("lowest", [0.5, 1e-3, 1e-6, 1e-13, 1e-80])
+def test_a_logarithmic_axis_is_never_crowded(lowest):
+    axis = Logarithmic([lowest, 1.0], 0, 100)
+    ticks = list(axis.ticks())
+    assert 2 <= len(ticks) <= 14
+    assert all(0 <= axis.place(value) <= 100 + 1e-6 for value in ticks)
+
+
 @pytest.mark.parametrize("values", [[], [0.0, 1.0], [-1.0]])
 def test_a_logarithmic_axis_needs_numbers_above_zero(values):
     with pytest.raises(ValueError, match="above zero"):

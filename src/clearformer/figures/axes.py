@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 TICKS = 5  # about so many
+CROWDED, MOST_POWERS = 4, 8  # powers of ten on an axis: from when 2 and 5 are left out, and how many are named
 
 
 class Axis(Protocol):
@@ -56,11 +57,14 @@ class Logarithmic:
         return self._start + share * (self._end - self._start)
 
     def ticks(self) -> Iterator[float]:
-        """1, 2, 5, 10, 20 … inside the range."""
+        """1, 2, 5, 10, 20 … inside the range; over many powers of ten these alone, or every n-th of them."""
+        powers = self._high - self._low
+        digits = (1, 2, 5) if powers <= CROWDED else (1,)
+        every = max(1, math.ceil(powers / MOST_POWERS))
         for power in range(math.floor(self._low), math.ceil(self._high) + 1):
-            for digit in (1, 2, 5):
+            for digit in digits:
                 value = digit * 10.0**power
-                if self._low - 1e-9 <= math.log10(value) <= self._high + 1e-9:
+                if power % every == 0 and self._low - 1e-9 <= math.log10(value) <= self._high + 1e-9:
                     yield value
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from clearformer.figures.axes import Axis, Linear, Logarithmic, short_number
 from clearformer.figures.palette import INK, SOFT, series_style
-from clearformer.figures.sheet import HEADER, LETTER, rule, sheet, words
+from clearformer.figures.sheet import HEADER, breadth, rule, sheet, words
 
 Points = Sequence[tuple[float, float]]
 
@@ -73,7 +73,7 @@ class Plots:
         names = list(dict.fromkeys(name for plot in self.plots for name in plot.series))
         base = HEADER + -(-len(self.plots) // self.across) * self.height + 16
         whole = min(self.across, len(self.plots)) * self.width
-        column = 60 + LETTER * max(map(len, names))
+        column = 60 + max(map(breadth, names))
         in_a_row = max(1, int((whole - LEFT) // column))
         for number, name in enumerate(names):
             parts += _entry(number, name, LEFT + (number % in_a_row) * column, base + 18 * (number // in_a_row))
@@ -89,7 +89,7 @@ def chart(title: str, x_label: str, y_label: str, series: Mapping[str, Points], 
     for number, name in enumerate(series):
         parts += _entry(number, name, width + 4, HEADER + 24 + 18 * number)
     tall = max(height, HEADER + 30 + 18 * len(series))
-    return sheet(width + 50 + math.ceil(LETTER * max(map(len, series))), tall, title, parts)
+    return sheet(width + 50 + math.ceil(max(map(breadth, series))), tall, title, parts)
 
 
 def _axis(values: Sequence[float], start: float, end: float, *, log: bool) -> Axis:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from clearformer.figures.palette import LINE, shade
-from clearformer.figures.sheet import HEADER, LETTER, Table, rectangle, sheet, words
+from clearformer.figures.sheet import HEADER, Table, breadth, rectangle, sheet, words
 
 SIDE = 22.0  # of a cell of a single matrix
 READABLE = 14.0  # what a line of text needs
@@ -56,7 +56,7 @@ class Matrices:
         widest = max(len(panel.columns) for panel in self.panels)
         size = self.cell or (SIDE if alone else min(14.0, max(2.5, 130 / widest)))
         left, top, gap = (*_room_for_names(self.panels[0]), 0.0) if alone else (0.0, 18.0, 16.0)
-        names = 0.0 if alone else max(LETTER * len(panel.title) for panel in self.panels)
+        names = 0.0 if alone else max(breadth(panel.title) for panel in self.panels)
         width = max(widest * size, names) + left + gap
         height = max(len(panel.rows) for panel in self.panels) * size + top + gap
         across = min(self.across, len(self.panels))
@@ -73,8 +73,8 @@ class Matrices:
 
 def _room_for_names(panel: Panel) -> tuple[float, float]:
     """Left of the rows and above the columns, whose names stand at an angle."""
-    left = LETTER * max(map(len, panel.rows), default=0) + 12
-    return left, 0.8 * LETTER * max(map(len, panel.columns), default=0) + 20
+    left = max(map(breadth, panel.rows), default=0) + 12
+    return left, 0.8 * max(map(breadth, panel.columns), default=0) + 20
 
 
 def _named(panel: Panel, x: float, y: float, size: float) -> list[str]:

@@ -71,7 +71,7 @@ class TabledFigure:
 def sheet(width: float, height: float, title: str, parts: Iterable[str]) -> str:
     """A whole file. A long title is set smaller rather than cut off."""
     shown = printable(title)
-    size = min(15.0, 1.6 * (width - 40) / max(len(shown), 1))
+    size = min(15.0, 1.6 * LETTER * (width - 40) / max(breadth(shown), LETTER))
     title = escape(shown)
     return "\n".join(
         [
