@@ -15,7 +15,8 @@ from clearformer.folder.description import open_folder
 from clearformer.folder.preprocessing import Markers, Preprocessing
 from clearformer.foundation import settings, storage
 from clearformer.model.build import build
-from clearformer.model.config import NormConfig, described
+from clearformer.model.config import NormConfig
+from clearformer.model.described import described
 from clearformer.model.families import FAMILIES, transformer
 from clearformer.model.weights import weights_of
 from clearformer.text.train_tokenizer import TokenizerConfig, train_from

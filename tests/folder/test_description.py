@@ -72,6 +72,11 @@ def test_a_missing_model_names_those_that_ship():
         find_model("nowhere")
 
 
+def test_a_misspelt_model_is_answered_with_the_nearest_one():
+    with pytest.raises(ValueError, match="there is no model shakespere; did you mean shakespeare"):
+        find_model("shakespere")
+
+
 def test_the_fingerprint_is_that_of_the_content(tmp_path: Path):
     """A copy has the same one, wherever it lies; a model that differs in a single fact has another."""
     made = make()

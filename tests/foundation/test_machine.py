@@ -1,7 +1,9 @@
 """Cores, the cache folder, and freed memory that stays with the process."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -52,3 +54,15 @@ def test_what_a_process_holds_grows_with_what_it_fills():
     if done.stdout.strip() == "unknown":
         pytest.skip("this system does not tell")
     assert 150e6 < int(done.stdout) < 200e6
+
+
+@pytest.mark.parametrize("chosen", [None, "COMPATIBLE"])
+def test_sums_are_alike_in_any_batch_unless_somebody_wants_them_otherwise(chosen):
+    """Said to the matrix library of Intel's processors before the first product."""
+    environment = {name: value for name, value in os.environ.items() if name != "MKL_CBWR"}
+    if chosen:
+        environment["MKL_CBWR"] = chosen
+    script = "import os, clearformer; print(os.environ.get('MKL_CBWR'))"
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    intel = Path("/proc/cpuinfo").is_file() and "GenuineIntel" in Path("/proc/cpuinfo").read_text()
+    assert done.stdout.strip() == (chosen or ("AUTO,STRICT" if intel else "None"))

@@ -24,7 +24,8 @@ from clearformer.folder.preprocessing import Markers, Preprocessing
 from clearformer.foundation import settings, storage
 from clearformer.model.adapters import merged_weights
 from clearformer.model.build import build
-from clearformer.model.config import ModelConfig, described
+from clearformer.model.config import ModelConfig
+from clearformer.model.described import described
 from clearformer.model.weights import put_weights, weights_of
 from clearformer.text.tokenizer import Tokenizer
 

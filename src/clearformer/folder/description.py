@@ -5,6 +5,7 @@ however many parts of a program want to know. No tensor is touched here, so that
 PyTorch start at once. `bundle` has the weights.
 """
 
+import difflib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -106,6 +107,9 @@ def find_model(model: str | Path) -> Path:
 def _where_to_get(model: str, place: Path | None) -> str:
     """There is no such folder: what to do instead. place: where it would lie if it were fetched."""
     ships = f"models that ship: {', '.join(shipped_names()) or 'none'}"
+    near = difflib.get_close_matches(model, shipped_names(), n=1)
+    if place is None and near:
+        return f"there is no model {model}; did you mean {near[0]}?"
     if place is not None and hub_name(model) is None:
         return f"the model {model} is not on this machine yet; fetch it with `clearformer models get {model}`"
     if place is not None and not Path(model).parent.is_dir():  # runs/x, beside other runs, is no name on the hub

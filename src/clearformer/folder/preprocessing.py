@@ -5,14 +5,17 @@ training. Nothing here needs a tensor: a command that only reads text starts at 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from clearformer.foundation import settings
 from clearformer.foundation.storage import DamagedError
 from clearformer.text.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from clearformer.folder.patch_codes import PatchCodes
 
 # Which of two texts a token is of; what its word looks like (capitals, digits, signs); or which text, and whether the
 # other one has it, too.
@@ -38,6 +41,9 @@ class PictureFacts:
     channels: int
     mean: tuple[float, ...]
     deviation: tuple[float, ...]
+    fit: Literal["middle", "stretch", "shortest"] = "middle"  # what becomes of a picture that is no square
+    resample: Literal["nearest", "bilinear", "bicubic", "lanczos", "box", "hamming"] = "bilinear"
+    resized: int | None = None  # the side of the square of which the middle is taken, where that is not all of it
 
     def __post_init__(self) -> None:
         if self.size < 1 or self.channels not in (1, 3):
@@ -48,6 +54,8 @@ class PictureFacts:
             raise ValueError(f"picture.mean and picture.deviation need a number for each of {self.channels} channels")
         if not all(value > 0 for value in self.deviation):
             raise ValueError(f"picture.deviation must be above zero, not {self.deviation}")
+        if self.resized is not None and self.resized < self.size:
+            raise ValueError(f"picture.resized must be at least picture.size, {self.size}, not {self.resized}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,12 +66,42 @@ class SoundFacts:
     mels: int = 80
     window: int = 400
     hop: int = 160
-    seconds: float = 30.0  # what the network reads at a time; shorter recordings are filled up with silence
+    seconds: float = 30.0  # what the network reads at a time
+    fill: bool = True  # shorter recordings are filled up with silence; else they are read as long as they are
+    margin: float = 0.0  # seconds of silence before and after each recording, where it is not filled up
+    never: tuple[int, ...] = ()  # tokens that are not written: signs and marks of noises
+    never_first: tuple[int, ...] = ()  # further ones that no text begins with
+    heads: tuple[tuple[int, int], ...] = ()  # layer and head of cross-attention that follow the sound word by word
+    tongues: tuple[str, ...] = ()  # of a model that is told which one is spoken: their codes (en, zh)
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            if not getattr(self, one.name) > 0:
-                raise ValueError(f"sound.{one.name} must be above zero, not {getattr(self, one.name)}")
+        for name in ("sample_rate", "mels", "window", "hop", "seconds"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"sound.{name} must be above zero, not {getattr(self, name)}")
+        if not 0 <= self.margin < 10:
+            raise ValueError(f"sound.margin is some tenths of a second, not {self.margin}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaskFacts:
+    """How the values of every pixel become a mask. Sizes in pixels."""
+
+    kind: Literal["instances", "classes"]
+    numbers: tuple[int, ...] = ()  # classes: the number in a mask that stands for each label
+    void: int | None = None  # classes: the number in a mask that stands for no class
+    stretch: bool = False  # each picture's brightness is spread over the whole range first
+    overlap: float = 0.5  # of a tile's side, at least, that neighbours share
+    unit: float = 16.0  # instances: what an offset of one stands for
+    reach: int = 2  # instances: how far apart votes for one centre lie
+    votes: int = 8  # instances: as many a centre has at least
+    smallest: int = 12  # instances: with fewer pixels they are left out
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.overlap < 1:
+            raise ValueError(f"masks.overlap must be at least 0 and below 1, not {self.overlap}")
+        for name in ("unit", "reach", "votes", "smallest"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"masks.{name} must be above zero, not {getattr(self, name)}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,14 +111,33 @@ class Outcome:
     kind: Literal["one", "several", "number"] = "one"
     temperature: float = 1.0  # logits are divided by it, so that probabilities are true on the development set
     threshold: float = 0.5  # several: a label that is at least so probable is given
+    thresholds: tuple[float, ...] = ()  # the same for each label, where they differ
+    duplicates: float = 1.0  # boxes: of two of a class that share more than this, the surer one is given
     mean: float = 0.0  # number: of the training examples
     deviation: float = 1.0  # number: what one step of the network's output stands for
 
     def __post_init__(self) -> None:
         if not (self.temperature > 0 and self.deviation > 0):  # not a number is neither
             raise ValueError(f"temperature and deviation are above 0, not {self.temperature} and {self.deviation}")
-        if not 0 <= self.threshold <= 1:
-            raise ValueError(f"a threshold is a probability, not {self.threshold}")
+        for share in (self.threshold, *self.thresholds, self.duplicates):
+            if not 0 <= share <= 1:
+                raise ValueError(f"a threshold is a probability, not {share}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorFacts:
+    """How the states of an encoder become one vector of a text, and what is put before the text."""
+
+    pool: Literal["mean", "first", "last"] = "mean"  # of a text's tokens
+    longest: int | None = None  # tokens that are read at a time, where that is less than the network could
+    prompts: dict[str, str] = field(default_factory=dict)  # by what a text is for: query, document, …
+    usual_prompt: str | None = None  # the one that is used where nobody names one
+
+    def __post_init__(self) -> None:
+        if self.longest is not None and self.longest < 4:
+            raise ValueError(f"vectors.longest must leave room for a text, not {self.longest} tokens")
+        if self.usual_prompt is not None and self.usual_prompt not in self.prompts:
+            raise ValueError(f"vectors.usual_prompt is {self.usual_prompt!r}, which is none of vectors.prompts")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +151,9 @@ class Preprocessing:
     types: TokenTypes = "texts"  # what token types tell, of models that have some
     picture: PictureFacts | None = None
     sound: SoundFacts | None = None
+    masks: MaskFacts | None = None
+    vectors: VectorFacts | None = None  # of encoders that were trained to embed; None: the mean of the states
+    codes: "PatchCodes | None" = None  # pictures as rows of codes, where the network reads those
     outcome: Outcome = field(default_factory=Outcome)
     chat_template: str | None = None  # how messages become one text, as a template
 
@@ -115,9 +175,10 @@ class Preprocessing:
         for name in TOKENIZERS:
             if (tokenizer := getattr(self, name)) is not None:
                 facts[name] = tokenizer.facts()
-        for name in ("markers", "picture", "sound"):
+        for name in ("markers", "picture", "sound", "masks", "vectors"):
             if (value := getattr(self, name)) is not None:
                 facts[name] = settings.to_plain(value)
+        facts |= {"codes": self.codes.facts()} if self.codes is not None else {}
         if self.outcome != Outcome():
             facts["outcome"] = settings.to_plain(self.outcome)
         facts |= {"types": self.types} if self.types != "texts" else {}
@@ -125,23 +186,33 @@ class Preprocessing:
         return facts | ({"labels": list(self.labels)} if self.labels else {})
 
     def save_files(self, folder: Path) -> None:
-        """Write the vocabularies beside config.json."""
+        """Write the vocabularies, and a book of patches, beside config.json."""
         for name in TOKENIZERS:
             if (tokenizer := getattr(self, name)) is not None:
                 tokenizer.save(folder / f"{name}.json")
+        if self.codes is not None:
+            self.codes.save(folder)
 
 
 def read_preprocessing(folder: Path, plain: Mapping[str, Any]) -> Preprocessing:
     """The inverse of `plain` and `save_files`. plain: the section of config.json."""
     where = str(folder / "config.json")
-    kinds = {"markers": Markers, "picture": PictureFacts, "sound": SoundFacts, "outcome": Outcome}
-    if unknown := sorted(plain.keys() - kinds.keys() - {*TOKENIZERS, "labels", "types", "chat_template"}):
+    kinds = {
+        "markers": Markers,
+        "picture": PictureFacts,
+        "sound": SoundFacts,
+        "masks": MaskFacts,
+        "vectors": VectorFacts,
+        "outcome": Outcome,
+    }
+    if unknown := sorted(plain.keys() - kinds.keys() - {*TOKENIZERS, "labels", "types", "chat_template", "codes"}):
         raise DamagedError(f"{where} has preprocessing that this version does not know: {', '.join(unknown)}")
     labels = plain.get("labels", [])
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
         raise DamagedError(f"{where} has labels that are no list of words")
     read: dict[str, Any] = {name: settings.parse(kinds[name], plain[name], where) for name in kinds if name in plain}
     read |= {name: _tokenizer(folder, name, plain[name]) for name in TOKENIZERS if plain.get(name) is not None}
+    read |= {} if plain.get("codes") is None else {"codes": _codes(folder, plain["codes"])}
     types = plain.get("types", "texts")
     if types not in get_args(TokenTypes):
         raise DamagedError(f"{where} has token types {types!r}, where {', '.join(get_args(TokenTypes))} are known")
@@ -158,6 +229,14 @@ def _tokenizer(folder: Path, name: str, facts: Any) -> Tokenizer:
         return Tokenizer.load(folder / f"{name}.json", facts)
     except FileNotFoundError:
         raise DamagedError(f"{folder / name}.json is missing, but config.json names it; get the folder anew") from None
+
+
+def _codes(folder: Path, facts: Any) -> "PatchCodes":
+    from clearformer.folder.patch_codes import PatchCodes  # here: a folder without codes costs no numpy
+
+    if not isinstance(facts, Mapping):
+        raise DamagedError(f"{folder / 'config.json'} has codes that are no table of facts")
+    return PatchCodes.load(folder, facts)
 
 
 def usual_markers(source: Tokenizer, target: Tokenizer) -> Markers:

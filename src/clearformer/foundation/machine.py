@@ -1,6 +1,5 @@
 """The machine that we run on: its cores, its memory, the user's cache folder, and the C library's allocator."""
 
-import ctypes
 import os
 import sys
 from pathlib import Path
@@ -33,6 +32,22 @@ def resident_bytes() -> int | None:
         return None
 
 
+def sum_alike_in_any_batch() -> None:
+    """Let Intel's matrix library sum in one order, however many rows are multiplied together, and by how many threads.
+
+    A row's last bits would depend on its company otherwise, and with them which of two near ties is written. It has to
+    be said before the first product; what the user has set stays. Other processors' kernels need only whole blocks of
+    rows (`model/fast/row_blocks.py`).
+    """
+    try:
+        with Path("/proc/cpuinfo").open("rb") as file:
+            intel = b"GenuineIntel" in file.read(200)
+    except OSError:
+        intel = False
+    if intel:
+        os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
+
+
 def keep_freed_memory() -> bool:
     """Keep memory that was freed for the next step, instead of returning it to the system and asking for it again.
 
@@ -42,6 +57,8 @@ def keep_freed_memory() -> bool:
     """
     if not sys.platform.startswith("linux"):
         return False
+    import ctypes
+
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError):  # another C library

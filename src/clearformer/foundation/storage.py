@@ -38,9 +38,9 @@ def new_folder(path: Path) -> Iterator[Path]:
     try:
         aside.mkdir()
         yield aside
-        write_json(aside / MANIFEST, {"files": {file.name: _describe(file) for file in sorted(aside.iterdir())}})
-        for file in aside.iterdir():
-            _flush(file)
+        write_json(aside / MANIFEST, {"files": {name: _describe(aside / name) for name in _files(aside)}})
+        for entry in aside.rglob("*"):
+            _flush(entry)
         _flush(aside)
         _put(aside, path)
     except OSError as error:
@@ -54,13 +54,18 @@ def new_folder(path: Path) -> Iterator[Path]:
         raise
 
 
+def _files(folder: Path) -> list[str]:
+    """The files of a folder and of those in it, by their names from there."""
+    return sorted(entry.relative_to(folder).as_posix() for entry in folder.rglob("*") if not entry.is_dir())
+
+
 def verify(path: Path, *, content: bool = True) -> None:
     """Compare every file of a folder with its manifest; raises `DamagedError` with the file's name.
 
     Without `content` the files are not read: only their names and sizes are compared.
     """
     listed = read_manifest(path)
-    present = {file.name for file in path.iterdir()} - {MANIFEST}
+    present = {*_files(path)} - {MANIFEST}
     for name in sorted(present - listed.keys()):
         raise DamagedError(f"{path / name} is not in the folder's manifest; remove it or get the folder anew")
     for name, expected in listed.items():
