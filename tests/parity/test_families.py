@@ -421,6 +421,12 @@ def test_the_comparison_is_sharp():
 
 def test_every_published_family_is_compared():
     compared = {pair.ours.family for pair in PAIRS.values()}
-    elsewhere = {"transformer", "transformer-xl", "detr"}  # in their own files beside this one
+    elsewhere = {
+        "transformer",
+        "transformer-xl",
+        "detr",
+        "dit",
+        "modernbert",
+    }  # in their own files, or in test_drawn.py
     baselines = {"lstm", "convolution", "autoencoder"}
     assert compared | elsewhere | baselines == set(FAMILIES)

@@ -4,7 +4,7 @@ import pytest
 import torch
 import transformers as hf
 
-from clearformer.inference.text_readers import Embedder
+from clearformer.inference.text_readers import Classifier, Embedder
 from clearformer.interop.importer import import_checkpoint
 from interop.references import BERT, check, reference
 from support.registry_weights import weights
@@ -16,6 +16,38 @@ HEADS = ("Model", "ForMaskedLM", "ForSequenceClassification", "ForTokenClassific
 def test_agrees(head, tmp_path):
     labels = {"num_labels": 2} if head == "ForQuestionAnswering" else {}
     check(reference(f"Bert{head}", hf.BertConfig(**BERT | labels)), tmp_path)
+
+
+def test_a_checkpoint_with_one_output_gives_numbers_of_texts_and_pairs(tmp_path):
+    """As those that were trained on STS-B, which judge how alike two sentences are; many do not name their problem."""
+    vocabulary = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "[MASK]",
+        "two",
+        "dogs",
+        "play",
+        "in",
+        "the",
+        "snow",
+        "cat",
+        "##s",
+    ]
+    (tmp_path / "vocab.txt").write_text("\n".join(vocabulary) + "\n")
+    torch.manual_seed(1)
+    config = hf.BertConfig(**BERT | {"num_labels": 1, "vocab_size": len(vocabulary), "initializer_range": 0.3})
+    model = hf.BertForSequenceClassification(config).eval()
+    model.save_pretrained(tmp_path / "theirs")
+    tokenizer = hf.BertTokenizerFast(str(tmp_path / "vocab.txt"))
+    tokenizer.save_pretrained(tmp_path / "theirs")
+    ours = Classifier(import_checkpoint(tmp_path / "theirs", tmp_path / "ours"))
+    given = ["two dogs play", ("two dogs play", "the cats play in the snow"), ("snow", "snow")]
+    for text, found in zip(given, ours.estimate(given), strict=True):
+        read = tokenizer(*([text] if isinstance(text, str) else text), return_tensors="pt")
+        with torch.inference_mode():
+            assert found.number == pytest.approx(float(model(**read).logits), abs=1e-5)
 
 
 @pytest.mark.network

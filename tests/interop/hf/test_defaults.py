@@ -13,6 +13,10 @@ from interop.references import LLAMA
 
 PUBLISHED = [name for name in DEFAULTS if name != "transfo-xl"]  # whose class has left the library
 ENTRIES = [(name, key) for name in PUBLISHED for key in DEFAULTS[name]]
+_BASES = {  # those that have one for each kind of layer
+    "gemma3_text": {"rope_theta": "global", "rope_local_base_freq": "local"},
+    "modernbert": {"global_rope_theta": "global", "local_rope_theta": "local"},
+}
 ELSEWHERE = {"rope_theta": "default_theta"}  # keys that the class keeps under another name
 
 
@@ -25,6 +29,10 @@ def test_an_entry_is_what_the_published_class_has(name, key):
     kind: Any = hf.CONFIG_MAPPING[name]
     declared = {field.name: field.default for field in dataclasses.fields(kind)}
     value = declared[key] if key in declared else getattr(kind(), ELSEWHERE.get(key, key), False)
+    if key in _BASES.get(name, {}):
+        value = kind.default_theta[_BASES[name][key]]
+    if (name, key) == ("gpt_neox", "partial_rotary_factor"):
+        value = kind().rope_parameters[key]
     assert value == DEFAULTS[name][key]
 
 

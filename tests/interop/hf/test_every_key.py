@@ -5,21 +5,17 @@ library opens each altered folder itself; what it cannot open, or opens with par
 refused.
 """
 
-import copy
 import functools
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 import transformers as hf
-from huggingface_hub.errors import StrictDataclassError
-from torch import Tensor
 
 from clearformer.interop.hf.defaults import DEFAULTS
-from clearformer.interop.importer import read_hugging_face
-from interop.references import MELS, PAD, VOCAB, output, reference
+from interop.references import MELS, PAD, VOCAB, reference
+from support.altered_configs import changes, import_or_refusal, verdict
 
 SMALL = 8  # the model's width; two heads, one layer, sequences longer than every window and bucket
 BERT = {
@@ -71,6 +67,8 @@ MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
         T5 | {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False},
     ),
     "mt5": ("MT5ForConditionalGeneration", "MT5Config", T5),
+    "umt5": ("UMT5ForConditionalGeneration", "UMT5Config", T5),
+    "m2m_100": ("M2M100ForConditionalGeneration", "M2M100Config", SEQ2SEQ),
     "marian": ("MarianMTModel", "MarianConfig", SEQ2SEQ),
     "pegasus": ("PegasusForConditionalGeneration", "PegasusConfig", SEQ2SEQ),
     "vit": ("ViTForImageClassification", "ViTConfig", VIT),
@@ -139,21 +137,6 @@ def published(family: str) -> dict[str, Any]:
     return dict(json.loads(made.to_json_string(use_diff=True)))
 
 
-def changes(value: Any) -> list[Any]:
-    """Other values of the same kind, and null."""
-    if isinstance(value, bool):
-        return [not value, None]
-    if isinstance(value, int):
-        return [value + 1, 2 * value, -1, None]
-    if isinstance(value, float):
-        return [0.37, -0.5, None]
-    if isinstance(value, str):
-        return [*(word for word in ("relu", "silu", "gelu", "gelu_new", "gated-relu") if word != value), "x", None]
-    if isinstance(value, dict):
-        return [{}, None]
-    return [2, 0.5, True, "gelu_new"] if value is None else []
-
-
 OWN = [(family, key) for family in MODELS for key in published(family) if key != "model_type"]
 
 
@@ -161,9 +144,9 @@ OWN = [(family, key) for family in MODELS for key in published(family) if key !=
 def test_a_key_that_is_gone_or_changed(family, key):
     plain = published(family)
     without = {name: value for name, value in plain.items() if name != key}
-    wrong = [f"deleted: {problem}"] if (problem := verdict(family, without)) else []
+    wrong = [f"deleted: {problem}"] if (problem := verdict(folder_of(family), without)) else []
     for value in changes(plain[key]):
-        if problem := verdict(family, plain | {key: value}, without):
+        if problem := verdict(folder_of(family), plain | {key: value}, without):
             wrong.append(f"{value!r}: {problem}")
     assert not wrong, f"{key} of {family}: {'; '.join(wrong)}"
 
@@ -173,81 +156,11 @@ def test_a_key_that_belongs_to_another_family(family):
     plain, wrong = published(family), []
     others = {key: value for table in DEFAULTS.values() for key, value in table.items() if value is not None}
     for key, value in (others | STRAY).items():
-        if key not in plain and (problem := verdict(family, plain | {key: value})):
+        if key not in plain and (problem := verdict(folder_of(family), plain | {key: value})):
             wrong.append(f"{key} = {value!r}: {problem}")
     assert not wrong, f"{family}: {'; '.join(wrong)}"
 
 
 @pytest.mark.parametrize("family", MODELS)
 def test_the_file_as_it_was_written_is_imported(family):
-    assert import_or_refusal(family, published(family))[1] is None
-
-
-def verdict(family: str, plain: dict[str, Any], without: dict[str, Any] | None = None) -> str | None:
-    """What is wrong with how an altered config.json is imported, if something is.
-
-    without: the file without the altered key. The library checks the type of every key, also of those that nothing
-    depends on (use_cache = null); where it stops at the type, an import must at least give what the absent key gives.
-    """
-    mine, refusal = import_or_refusal(family, plain)
-    if refusal is not None:
-        return None if "\n" not in refusal else f"refused in more than a sentence: {refusal}"
-    try:
-        return agreement(family, mine, plain)
-    except StrictDataclassError:
-        return None if without is None else agreement(family, mine, without)
-
-
-def agreement(family: str, mine: Any, plain: dict[str, Any]) -> str | None:
-    """How far an imported model is from what the library makes of a config.json, if it is."""
-    (folder_of(family) / "config.json").write_text(json.dumps(plain))
-    try:
-        theirs = opened_by_the_library(family, plain)
-        expected = answer(theirs, theirs.config, None)
-    except StrictDataclassError:
-        raise
-    except Exception as error:
-        return f"imported, though the library does not open it ({str(error)[:90]})"
-    found = answer(mine.model, theirs.config, mine.config)
-    if found.shape != expected.shape:
-        return f"shape {tuple(found.shape)}, not {tuple(expected.shape)}"
-    gap = float((found - expected).abs().max())
-    return None if gap < 1e-4 else f"off by {gap:.1e}"
-
-
-def import_or_refusal(family: str, plain: dict[str, Any]) -> tuple[Any, str | None]:
-    folder = folder_of(family)
-    (folder / "config.json").write_text(json.dumps(plain))
-    try:
-        return read_hugging_face(folder).bundle, None
-    except ValueError as error:
-        return None, str(error)
-
-
-def opened_by_the_library(family: str, plain: dict[str, Any]) -> Any:
-    named = plain.get("architectures") or ["AutoModel"]
-    model, report = getattr(hf, named[0]).from_pretrained(
-        folder_of(family), dtype=torch.float32, output_loading_info=True, local_files_only=True
-    )
-    invented = report["missing_keys"] or report["mismatched_keys"]
-    if invented:
-        raise ValueError(f"it invents {copy.copy(invented)}")
-    return model.eval()
-
-
-@torch.no_grad()
-def answer(model: Any, theirs: Any, ours: Any) -> Tensor:
-    """The same sequence through either program. ours: our configuration, where it is our model."""
-    torch.manual_seed(5)
-    tokens, target = torch.randint(5, VOCAB, (2, 15)), torch.randint(5, VOCAB, (2, 14))
-    if hasattr(theirs, "patch_size"):
-        pictures = torch.randn(2, theirs.num_channels, theirs.image_size, theirs.image_size)
-        return model(pictures) if ours else output(model(pictures))
-    if hasattr(theirs, "num_mel_bins"):
-        frames = torch.randn(2, 2 * theirs.max_source_positions, theirs.num_mel_bins)
-        return model(frames, target) if ours else output(model(input_features=frames.mT, decoder_input_ids=target))
-    if theirs.is_encoder_decoder and ours is None:
-        return output(model(input_ids=tokens, decoder_input_ids=target))
-    if ours is not None and ours.shape == "encoder-decoder":  # a file that names no head is a model without one
-        return model(tokens, target) if theirs.architectures else model.states(tokens, target)
-    return model(tokens) if ours else output(model(tokens))
+    assert import_or_refusal(folder_of(family), published(family))[1] is None

@@ -28,10 +28,10 @@ def test_agrees(kind, config, tmp_path):
     check(reference(kind, config), tmp_path)
 
 
-@pytest.mark.parametrize("kind", ["dynamic", "yarn", "llama3"])
+@pytest.mark.parametrize("kind", ["dynamic", "yarn", "longrope"])
 def test_other_stretches_are_refused_by_name(kind):
     plain = {**LLAMA, "model_type": "llama", "rope_parameters": {"rope_type": kind, "rope_theta": 1e4, "factor": 8.0}}
-    with pytest.raises(ValueError, match=f"'{kind}'.*default and linear are"):
+    with pytest.raises(ValueError, match=f"'{kind}'.*default, linear, llama3 are"):
         read_config(Keys(plain))
 
 

@@ -5,6 +5,8 @@ import torch
 import transformers as hf
 from safetensors.torch import load_file, save_file
 
+from clearformer.interop.config_keys import Keys
+from clearformer.interop.hf.t5 import read_config
 from clearformer.interop.importer import read_hugging_face
 from clearformer.interop.tensor_files import WHOLE
 from interop.references import DIM, HEADS, HIDDEN, LAYERS, PAD, VOCAB, check, reference
@@ -34,3 +36,17 @@ def test_an_output_table_of_its_own(tmp_path):
     found = read_hugging_face(tmp_path).bundle
     assert found.config.embedding.tie == "inputs"
     assert torch.equal(found.model.head.table, own)
+
+
+def test_umt5_has_biases_of_its_own_in_each_layer(tmp_path):
+    theirs = reference("UMT5ForConditionalGeneration", hf.UMT5Config(**T5), noise=0.02)
+    check(theirs, tmp_path)
+    names = read_hugging_face(tmp_path / "published").bundle.model.state_dict()
+    tables = [names[f"encoder.layers.{layer}.self_attn.position.table.weight"] for layer in range(LAYERS)]
+    assert not torch.equal(*tables)
+
+
+def test_a_umt5_with_a_table_of_its_own_is_refused(tmp_path):
+    plain = {**T5, "model_type": "umt5", "tie_word_embeddings": False}
+    with pytest.raises(ValueError, match="disagree about the scale"):
+        read_config(Keys(plain))

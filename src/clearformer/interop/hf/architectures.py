@@ -7,6 +7,7 @@ from clearformer.model.config import HeadConfig
 HEADS = {
     "ForSequenceClassification": "class",
     "ForImageClassification": "class",
+    "ForImageClassificationWithTeacher": "class",
     "ForTokenClassification": "tags",
     "ForQuestionAnsweringSimple": "span",
     "ForQuestionAnswering": "span",
@@ -41,12 +42,13 @@ def refuse_heads(keys: Keys, *supported: str) -> str:
     return kind
 
 
-def task_head(keys: Keys, kind: str, *, dropout: float = 0.0, **pooling: object) -> HeadConfig:
-    """The head of a task: class, tags or span. pooling: how a class is read off the states."""
+def task_head(keys: Keys, kind: str, *, dropout: float = 0.0, **more: object) -> HeadConfig:
+    """The head of a task: class, tags or span. more: how a class is read off the states; what stands before a head."""
     if kind == "class":
-        return HeadConfig(kind="class", labels=len(label_names(keys.plain)), dropout=dropout, **pooling)  # type: ignore[arg-type]
+        return HeadConfig(kind="class", labels=len(label_names(keys.plain)), dropout=dropout, **more)  # type: ignore[arg-type]
     if kind == "tags":
-        return HeadConfig(kind="tags", labels=len(label_names(keys.plain)), dropout=dropout)
+        own = {name: value for name, value in more.items() if name.startswith("transform")}
+        return HeadConfig(kind="tags", labels=len(label_names(keys.plain)), dropout=dropout, **own)  # type: ignore[arg-type]
     if kind == "span":
         return HeadConfig(kind="span")
     raise ValueError(f"{keys.where}: {kind} is not a classification task")

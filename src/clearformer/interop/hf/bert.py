@@ -3,6 +3,7 @@
 Its relatives (RoBERTa, RoFormer) share the sizes, the layer's names and the reading of heads that are defined here.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from clearformer.interop.config_keys import Keys
@@ -158,7 +159,7 @@ def written(config: ModelConfig) -> dict[str, Any]:
 
 def prefixed(prefix: str, rules: list[Rule]) -> list[Rule]:
     """The same rules with a prefix before each of their names."""
-    return [Rule(rule.ours, f"{prefix}{rule.theirs}", rule.transposed, rule.shape) for rule in rules]
+    return [replace(rule, theirs=f"{prefix}{rule.theirs}") for rule in rules]
 
 
 def copies(config: ModelConfig, prefix: str, decoder: str, bias: str) -> dict[str, str]:

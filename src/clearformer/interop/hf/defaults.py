@@ -8,6 +8,8 @@ refused.
 
 from typing import Any
 
+from clearformer.interop.hf.picture_defaults import PICTURE_DEFAULTS
+
 _BERT: dict[str, Any] = {
     "hidden_act": "gelu",
     "hidden_dropout_prob": 0.1,
@@ -61,6 +63,30 @@ _T5: dict[str, Any] = {
     "add_cross_attention": False,
 }
 
+_WITHOUT_BIASES = {key: value for key, value in _LLAMA.items() if key not in ("mlp_bias", "attention_bias", "head_dim")}
+_QWEN2: dict[str, Any] = _WITHOUT_BIASES | {
+    "num_key_value_heads": 32,
+    "use_sliding_window": False,
+    "sliding_window": 4096,
+    "max_position_embeddings": 32_768,
+}
+_GEMMA: dict[str, Any] = {key: value for key, value in _LLAMA.items() if key != "mlp_bias"} | {
+    "num_key_value_heads": 16,
+    "head_dim": 256,
+    "hidden_act": "gelu_pytorch_tanh",
+    "pad_token_id": 0,
+    "tie_word_embeddings": True,
+    "use_bidirectional_attention": None,
+}
+_GEMMA2 = {key: value for key, value in _GEMMA.items() if key != "hidden_act"} | {
+    "hidden_activation": "gelu_pytorch_tanh",
+    "num_key_value_heads": 4,
+    "query_pre_attn_scalar": 256,
+    "sliding_window": 4096,
+    "attn_logit_softcapping": 50.0,
+    "final_logit_softcapping": 30.0,
+}
+
 DEFAULTS: dict[str, dict[str, Any]] = {
     "bert": _BERT,
     "roberta": _ROBERTA,
@@ -86,6 +112,29 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     },
     "roformer": {key: value for key, value in _BERT.items() if key != "classifier_dropout"}
     | {"embedding_size": None, "rotary_value": False},
+    "electra": _BERT,
+    "modernbert": {
+        "hidden_activation": "gelu",
+        "max_position_embeddings": 8192,
+        "initializer_range": 0.02,
+        "norm_eps": 1e-5,
+        "norm_bias": False,
+        "pad_token_id": 50_283,
+        "attention_bias": False,
+        "attention_dropout": 0.0,
+        "global_rope_theta": 160_000.0,
+        "local_rope_theta": 10_000.0,
+        "local_attention": 128,
+        "embedding_dropout": 0.0,
+        "mlp_bias": False,
+        "mlp_dropout": 0.0,
+        "decoder_bias": True,
+        "classifier_pooling": "cls",
+        "classifier_dropout": 0.0,
+        "classifier_bias": False,
+        "classifier_activation": "gelu",
+        "tie_word_embeddings": True,
+    },
     "gpt2": {
         "n_inner": None,
         "activation_function": "gelu_new",
@@ -102,23 +151,76 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "llama": _LLAMA,
     "mistral": {key: value for key, value in _LLAMA.items() if key not in ("attention_bias", "mlp_bias")}
     | {"num_key_value_heads": 8, "sliding_window": 4096},
+    "qwen2": _QWEN2,
+    "qwen3": _QWEN2 | {"head_dim": 128, "attention_bias": False},
+    "gemma": _GEMMA,
+    "gemma2": _GEMMA2,
+    "gemma3_text": _GEMMA2
+    | {
+        "rope_theta": 1_000_000.0,
+        "rope_local_base_freq": 10_000.0,
+        "attn_logit_softcapping": None,
+        "final_logit_softcapping": None,
+        "use_bidirectional_attention": False,
+        "max_position_embeddings": 131_072,
+    },
+    "smollm3": _WITHOUT_BIASES
+    | {
+        "attention_bias": False,
+        "mlp_bias": False,
+        "num_key_value_heads": 4,
+        "rope_theta": 2_000_000.0,
+        "no_rope_layer_interval": 4,
+        "use_sliding_window": False,
+        "sliding_window": None,
+        "pad_token_id": 128_004,
+        "tie_word_embeddings": True,
+    },
+    "phi3": _WITHOUT_BIASES
+    | {"resid_pdrop": 0.0, "sliding_window": None, "rms_norm_eps": 1e-5, "pad_token_id": 32_000},
+    "gpt_neox": {
+        "hidden_act": "gelu",
+        "hidden_dropout": 0.0,
+        "attention_dropout": 0.0,
+        "classifier_dropout": 0.1,
+        "layer_norm_eps": 1e-5,
+        "initializer_range": 0.02,
+        "use_parallel_residual": True,
+        "attention_bias": True,
+        "rope_theta": 10_000.0,
+        "partial_rotary_factor": 0.25,
+        "tie_word_embeddings": False,
+    },
+    "opt": {
+        "activation_function": "relu",
+        "do_layer_norm_before": True,
+        "_remove_final_layer_norm": False,
+        "layer_norm_elementwise_affine": True,
+        "enable_bias": True,
+        "dropout": 0.1,
+        "attention_dropout": 0.0,
+        "init_std": 0.02,
+        "pad_token_id": 1,
+        "tie_word_embeddings": True,
+    },
+    "bloom": {
+        "layer_norm_epsilon": 1e-5,
+        "initializer_range": 0.02,
+        "apply_residual_connection_post_layernorm": False,
+        "hidden_dropout": 0.0,
+        "attention_dropout": 0.0,
+        "tie_word_embeddings": True,
+    },
     "bart": _BART,
     "mbart": _BART,
+    "m2m_100": _BART | {"activation_function": "relu", "attention_dropout": 0.1, "scale_embedding": True},
     "marian": _BART | {"decoder_vocab_size": None, "share_encoder_decoder_embeddings": True, "pad_token_id": 58_100},
     "pegasus": _BART | {"pad_token_id": 0},
     "t5": _T5,
     "mt5": _T5 | {"feed_forward_proj": "gated-gelu"},
-    "vit": {
-        "hidden_act": "gelu",
-        "hidden_dropout_prob": 0.0,
-        "attention_probs_dropout_prob": 0.0,
-        "initializer_range": 0.02,
-        "layer_norm_eps": 1e-12,
-        "num_channels": 3,
-        "qkv_bias": True,
-        "pooler_output_size": None,
-        "pooler_act": "tanh",
-    },
+    "umt5": {key: value for key, value in _T5.items() if key != "add_cross_attention"}
+    | {"feed_forward_proj": "gated-gelu"},
+    **PICTURE_DEFAULTS,
     "whisper": {key: value for key, value in _BART.items() if key not in ("is_decoder", "add_cross_attention")}
     | {
         "decoder_attention_heads": 6,

@@ -1,13 +1,11 @@
-"""Llama and what is built like it (Touvron et al., 2023): Llama 1 and 2, Mistral, SmolLM, TinyLlama.
+"""Llama and what is built like it (Touvron et al., 2023): Llama 1 to 3, Mistral, SmolLM, TinyLlama."""
 
-A scaling of the rotary angles other than linear is refused by name: "llama3", "dynamic" and "yarn" are other formulas.
-"""
-
-from collections.abc import Mapping
 from typing import Any
 
-from clearformer.interop.config_keys import Keys, positive, shown
+from clearformer.interop.config_keys import Keys
+from clearformer.interop.hf import rotary
 from clearformer.interop.hf.architectures import classifier_dropout, refuse_heads, task_head
+from clearformer.interop.hf.bert import ACTIVATIONS
 from clearformer.interop.renaming import RenamingTable, pairs, under
 from clearformer.model.config import (
     AttentionConfig,
@@ -22,20 +20,14 @@ from clearformer.model.families import llama
 
 MODEL_TYPES = ("llama", "mistral")
 PREFIX = "model."
-ACTIVATIONS = {
-    "silu": "silu",
-    "swish": "silu",
-    "gelu": "gelu",
-    "gelu_new": "gelu-tanh",
-    "gelu_pytorch_tanh": "gelu-tanh",
-}
-
 LAYER = pairs(
     {
         "self_attn.q_proj": "self_attn.q_proj",
         "self_attn.k_proj": "self_attn.k_proj",
         "self_attn.v_proj": "self_attn.v_proj",
         "self_attn.out_proj": "self_attn.o_proj",
+        "self_attn.q_norm": "self_attn.q_norm",
+        "self_attn.k_norm": "self_attn.k_norm",
         "self_attn_residual.before": "input_layernorm",
         "ffn.gate_proj": "mlp.gate_proj",
         "ffn.up_proj": "mlp.up_proj",
@@ -48,45 +40,58 @@ LAYER = pairs(
 def read_config(keys: Keys) -> ModelConfig:
     """From a published config.json."""
     keys.ignore("pretraining_tp", "rope_interleaved", "is_llama_config")  # how published weights were sliced or stored
-    kind = refuse_heads(keys, "language-model", "states", "class", "tags")
-    keys.padding()
-    dropout = DropoutConfig(embedding=0.0, residual=0.0, attention=keys.rate("attention_dropout"))
-    config = llama(
-        vocab_size=keys.size("vocab_size"),
-        dim=keys.size("hidden_size"),
-        hidden_dim=keys.size("intermediate_size"),
-        layers=keys.layers("num_hidden_layers"),
-        max_len=keys.size("max_position_embeddings"),
+    heads, width = keys.size("num_attention_heads", most=4096), keys.optional_size("head_dim")
+    config = built(
+        keys,
         attention=AttentionConfig(
-            heads=keys.size("num_attention_heads", most=4096),
+            heads=heads,
             kv_heads=keys.optional_size("num_key_value_heads"),
-            head_dim=keys.optional_size("head_dim"),
+            head_dim=width,
             bias=_bias(keys, "attention_bias"),
             window=_window(keys),
         ),
-        position=_position(keys),
-        norm=NormConfig(kind="rms", place="pre", eps=keys.not_negative("rms_norm_eps")),
-        activation=keys.choice("hidden_act", ACTIVATIONS),
+        position=rotary.position(keys, width=width or max(keys.size("hidden_size") // heads, 1)),
         bias=_bias(keys, "mlp_bias"),
-        dropout=dropout,
-        embedding=EmbeddingConfig(tie="all" if keys.flag("tie_word_embeddings") else "none"),
-        head=_head(keys, kind),
-        init_std=keys.not_negative("initializer_range"),
     )
     keys.finish()
     return config
 
 
+def built(
+    keys: Keys, *, attention: AttentionConfig, position: PositionConfig, bias: bool, activation: str = "hidden_act"
+) -> ModelConfig:
+    """What every relative of Llama has besides. activation: the key that names it."""
+    kind = refuse_heads(keys, "language-model", "states", "class", "tags")
+    keys.padding()
+    return llama(
+        vocab_size=keys.size("vocab_size"),
+        dim=keys.size("hidden_size"),
+        hidden_dim=keys.size("intermediate_size"),
+        layers=keys.layers("num_hidden_layers"),
+        max_len=keys.size("max_position_embeddings"),
+        attention=attention,
+        position=position,
+        norm=NormConfig(kind="rms", place="pre", eps=keys.not_negative("rms_norm_eps")),
+        activation=keys.choice(activation, ACTIVATIONS),
+        bias=bias,
+        dropout=DropoutConfig(embedding=0.0, residual=0.0, attention=keys.rate("attention_dropout")),
+        embedding=EmbeddingConfig(tie="all" if keys.flag("tie_word_embeddings") else "none"),
+        head=_head(keys, kind),
+        init_std=keys.not_negative("initializer_range"),
+    )
+
+
 def write_config(config: ModelConfig) -> dict[str, Any]:
     """To a config.json that the library opens."""
-    position = config.position
-    rope: dict[str, Any] = {"rope_type": "default", "rope_theta": position.base}
-    if position.scaling == "linear":
-        rope |= {"rope_type": "linear", "factor": position.factor}
+    reach = config.attention.window
+    window = {} if reach is None else {"sliding_window": reach + 1}
+    return {"model_type": "mistral" if window else "llama", **written(config), **window}
+
+
+def written(config: ModelConfig) -> dict[str, Any]:
+    """What every relative of Llama has."""
     heads = config.attention
-    window = {} if heads.window is None else {"sliding_window": heads.window + 1}
     return {
-        "model_type": "mistral" if window else "llama",
         "vocab_size": config.vocab_size,
         "hidden_size": config.dim,
         "intermediate_size": config.hidden_dim,
@@ -100,23 +105,33 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
         "rms_norm_eps": config.norm.eps,
         "hidden_act": {ours: theirs for theirs, ours in reversed(ACTIVATIONS.items())}[config.activation],
         "attention_dropout": config.dropout.attention,
-        "rope_parameters": rope,
+        "rope_parameters": rotary.written(config.position),
         "tie_word_embeddings": config.embedding.tie in ("all", "output"),
         "initializer_range": config.init_std or 0.02,
         **({"classifier_dropout": config.head.dropout} if config.head.kind == "tags" else {}),
-        **window,
     }
+
+
+def without_usual_width(plain: dict[str, Any], config: ModelConfig) -> dict[str, Any]:
+    """For relatives that have head_dim only where it is not the width divided by the heads."""
+    usual = config.attention.head_dim in (None, config.dim // config.attention.heads)
+    return {key: value for key, value in plain.items() if key != "head_dim" or not usual}
+
+
+def prefix(config: ModelConfig) -> str:
+    """What stands before the names of the body."""
+    return "" if config.head.kind == "states" else PREFIX
 
 
 def names(config: ModelConfig) -> RenamingTable:
     """Our names and theirs."""
-    prefix = "" if config.head.kind == "states" else PREFIX
-    body = pairs({"decoder.front.embed": f"{prefix}embed_tokens", "decoder.norm": f"{prefix}norm"})
+    before = prefix(config)
+    body = pairs({"decoder.front.embed": f"{before}embed_tokens", "decoder.norm": f"{before}norm"})
     heads = pairs({"head.table": "lm_head.weight", "head.classify": "score"})
     tied = config.embedding.tie in ("all", "output")
     return RenamingTable(
-        [*body, *under("decoder.layers.*", f"{prefix}layers.*", LAYER), *heads],
-        copies={"lm_head.weight": f"{prefix}embed_tokens.weight"} if tied else {},
+        [*body, *under("decoder.layers.*", f"{before}layers.*", LAYER), *heads],
+        copies={"lm_head.weight": f"{before}embed_tokens.weight"} if tied else {},
         aside={"*rotary_emb.inv_freq": "angles that follow from config.json"},
     )
 
@@ -145,27 +160,3 @@ def _window(keys: Keys) -> int | None:
         return None
     width = keys.optional_size("sliding_window")
     return None if width is None else width - 1
-
-
-def _position(keys: Keys) -> PositionConfig:
-    """Old files have rope_theta and rope_scaling, new ones a table rope_parameters."""
-    old, new = keys.table("rope_scaling"), keys.table("rope_parameters")
-    if old and new:
-        raise ValueError(f"{keys.where} has rope_scaling beside rope_parameters; it is not known which of them counts")
-    rope: Mapping[str, Any] = old or new or {}
-    if "rope_theta" in rope:
-        keys.ignore("rope_theta")
-        base = positive(rope["rope_theta"], f"{keys.where}: rope_theta")
-    else:
-        base = keys.above_zero("rope_theta")
-    kind = rope.get("rope_type", rope.get("type", "default"))
-    strange = sorted(rope.keys() - {"rope_type", "type", "rope_theta", "factor"})
-    if strange or kind not in ("default", "linear"):
-        raise ValueError(
-            f"{keys.where}: rotary angles of the kind {shown(kind)} ({', '.join(strange) or 'no more keys'}) are not "
-            "supported; default and linear are"
-        )
-    if kind == "default":
-        return PositionConfig(kind="rotary", base=base)
-    factor = positive(rope.get("factor"), f"{keys.where}: the factor of a linear scaling of the rotary angles")
-    return PositionConfig(kind="rotary", base=base, scaling="linear", factor=factor)

@@ -1,5 +1,7 @@
-"""T5 (Raffel et al., 2020): 1.0 with ReLU and one shared table, 1.1 gated and with its own output table."""
+"""T5 (Raffel et al., 2020): 1.0 with ReLU and one shared table, 1.1 gated and with its own output table; and UMT5
+(Chung et al., 2023), whose layers have each its own biases of distance."""
 
+from dataclasses import replace
 from typing import Any
 
 from clearformer.interop.config_keys import MOST_LAYERS, Keys, shown
@@ -18,7 +20,7 @@ from clearformer.model.config import (
 )
 from clearformer.model.families import t5
 
-MODEL_TYPES = ("t5", "mt5")
+MODEL_TYPES = ("t5", "mt5", "umt5")
 
 # How `feed_forward_proj` is spelt for what we have: an activation, and whether it is gated.
 PROJECTIONS = {
@@ -57,6 +59,7 @@ def read_config(keys: Keys) -> ModelConfig:
             kind="buckets",
             buckets=keys.size("relative_attention_num_buckets"),
             max_distance=keys.size("relative_attention_max_distance"),
+            each=keys.model_type == "umt5",
         ),
         norm=NormConfig(kind="rms", place="pre", eps=keys.not_negative("layer_norm_epsilon")),
         activation=activation,
@@ -66,7 +69,7 @@ def read_config(keys: Keys) -> ModelConfig:
         head=HeadConfig(shrink=shrink),
     )
     keys.finish()
-    return config
+    return replace(config, family="umt5") if config.position.each else config
 
 
 def _feed_forward(keys: Keys) -> tuple[Activation, bool]:
@@ -97,6 +100,13 @@ def _shrinks(keys: Keys) -> bool:
     keys.ignore("tie_word_embeddings", "scale_decoder_outputs")
     if keys.model_type == "mt5":
         return False
+    if keys.model_type == "umt5":
+        if keys.plain.get("tie_word_embeddings") is False:
+            raise ValueError(
+                f"{keys.where}: tie_word_embeddings is false, and releases of the published program disagree about the "
+                "scale of such a UMT5's output; only true is supported"
+            )
+        return True
     if "scale_decoder_outputs" in keys.plain:
         return keys.flag("scale_decoder_outputs")
     return keys.plain.get("tie_word_embeddings") is not False
@@ -105,7 +115,7 @@ def _shrinks(keys: Keys) -> bool:
 def write_config(config: ModelConfig) -> dict[str, Any]:
     """To a config.json that the library opens."""
     return {
-        "model_type": "t5",
+        "model_type": "umt5" if config.position.each else "t5",
         "vocab_size": config.vocab_size,
         "d_model": config.dim,
         "d_ff": config.hidden_dim,
@@ -137,8 +147,9 @@ def names(config: ModelConfig) -> RenamingTable:
             "ffn_residual.before": f"layer.{last}.layer_norm",
         }
         rules += under(f"{stack}.layers.*", f"{stack}.block.*", pairs(layer))
-        positions = f"{stack}.block.0.layer.0.SelfAttention.relative_attention_bias"
-        rules += [Rule(f"{stack}.layers.0.self_attn.position.table", positions)]
+        having = "*" if config.position.each else "0"
+        positions = f"{stack}.block.{having}.layer.0.SelfAttention.relative_attention_bias"
+        rules += [Rule(f"{stack}.layers.{having}.self_attn.position.table", positions)]
         rules += [Rule(f"{stack}.norm", f"{stack}.final_layer_norm")]
     tables = ["encoder.embed_tokens.weight", "decoder.embed_tokens.weight"]
     tables += ["lm_head.weight"] if config.embedding.tie == "all" else []
