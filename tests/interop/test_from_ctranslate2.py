@@ -241,7 +241,7 @@ def fact(name: str, value: int, code: str = "b", kind: int = 1) -> bytes:
         ("decoder/alibi", 0, 1, r"decoder/alibi is 1, and only 0 is supported"),
         ("encoder/activation", 0, 6, r"decoder/activation is 0, and only 6"),
         ("decoder/pre_norm", 0, 1, r"decoder/pre_norm is 1, and only 0 is supported"),
-        ("decoder/start_from_zero_embedding", 0, 1, "only 0 is supported"),
+        ("decoder/start_from_zero_embedding", 0, 1, "begins with a token, but its model does not"),
     ],
 )
 def test_a_setting_that_no_model_here_has_is_refused_by_name(name, old, new, sentence, whole, tmp_path):

@@ -127,7 +127,7 @@ REFUSED = {
     "it reads patches, not tokens": families.vit(**SIZES),
     "a norm after the last layer": families.bert(**{**SIZES, "norm": NormConfig(final=True)}),
     "its positions are shaw.*": families.bert(**SIZES, position=at("shaw")),
-    "it reads sound, not tokens": families.whisper(**SIZES),
+    "its positions are rotary and learned": families.whisper(**SIZES, position=at("rotary")),
     "its norm is batch": transformer(norm=NormConfig(kind="batch")),
     "its final norms are not where": transformer(norm=NormConfig(place="post", final=True)),
     "its positions are alibi": transformer(position=at("alibi")),
@@ -160,18 +160,23 @@ USED_OR_REFUSED = {
     "shape", "vocab_size", "target_vocab_size", "dim", "layers", "decoder_layers", "max_len", "activation", "gated",
     "share_layers", "attention.heads", "attention.kv_heads", "attention.head_dim", "attention.scale",
     "attention.window", "norm.kind", "norm.place", "norm.eps", "norm.final", "embedding.dim", "embedding.scale",
+    "norm.first", "position.each", "head.transform_activation", "head.transform_bias",
     "embedding.types", "embedding.norm", "front.kind", "head.kind", "head.bias", "head.transform", "head.shrink",
-    "head.copy",
+    "head.copy", "norm.bias", "layer_scale", "head.pooled_norm", "attention.norm", "attention.cap", "head.cap",
     *(f"position.{name}" for name in ("kind", "base", "offset", "pairs", "scaling", "factor", "max_distance")),
+    *(f"position.{name}" for name in ("absent", "local_base", "turned", "low", "high", "trained")),
 }  # fmt: skip
 READ_FROM_THE_WEIGHTS = {
-    "hidden_dim", "bias", "attention.bias", "attention.key_bias", "embedding.tie", "position.buckets",
+    "hidden_dim", "bias", "attention.bias", "attention.key_bias", "attention.out_bias", "embedding.tie",
+    "position.buckets",
 }  # fmt: skip
 NO_SAY = {
     "family", "init_std", "kernel", "bottleneck", "attention.cross", "head.labels", "head.queries", "head.pool",
-    "head.pooler", "head.pooler_activation", "head.class_bias", "head.dropout",
+    "attention.wide", "parallel", "head.helper", "head.decoder", "head.narrowest", "condition.classes",
+    "condition.causal", "head.pooler", "head.pooler_activation", "head.class_bias", "head.dropout",
     *(f"dropout.{field.name}" for field in fields(DropoutConfig)),
-    *(f"front.{name}" for name in ("picture", "patch", "channels", "mels")),
+    *(f"front.{name}" for name in ("picture", "patch", "channels", "stem", "stem_layers", "class_token", "mels")),
+    *(f"front.{name}" for name in ("teacher_token", "registers", "norm", "patch_bias")), "head.taught",
 }  # fmt: skip
 
 
@@ -290,6 +295,7 @@ def test_more_pieces_than_rows_are_refused():
         to_ctranslate2.token_names(TOKENIZER, 10)
 
 
-def test_sound_is_still_refused_with_a_front_of_its_own():
+def test_sound_is_refused_unless_the_rest_is_whispers():
     config = replace(transformer(), front=FrontConfig(kind="sound"), embedding=EmbeddingConfig(tie="output"))
-    assert to_ctranslate2.reasons_against(config) == ["it reads sound, not tokens"]
+    assert "its activation is relu" in to_ctranslate2.reasons_against(config)
+    assert to_ctranslate2.reasons_against(families.whisper(**SIZES)) == []

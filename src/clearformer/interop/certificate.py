@@ -120,7 +120,7 @@ def _compare(bundle: Bundle, folder: Path) -> Certificate:
     compared = {name: _difference(seen[name], states, keep) for name, states, keep in _pairs(config, reference, inputs)}
     expected = _output(config, reference)
     if config.shape == "encoder-decoder" and "logits" not in reference:  # a model that was published without a head
-        mine = seen["decoder.output" if config.norm.place == "pre" else f"decoder.layers.{_last(config)}.output"]
+        mine = seen["decoder.output" if config.norm.place != "post" else f"decoder.layers.{_last(config)}.output"]
     logits = _difference(mine, expected, inputs.output_keep(config))
     return Certificate(
         checked=True,
@@ -235,7 +235,7 @@ def _pairs(config: ModelConfig, reference: Any, inputs: _Inputs) -> Iterator[tup
         yield f"{stack}.front.output", states[0], keep
         for layer in range(layers):
             # They return the last state after the final norm, except for pictures.
-            last = layer == layers - 1 and config.norm.place == "pre" and config.front.kind != "patches"
+            last = layer == layers - 1 and config.norm.place != "post" and config.front.kind != "patches"
             yield (f"{stack}.output" if last else f"{stack}.layers.{layer}.output"), states[layer + 1], keep
 
 

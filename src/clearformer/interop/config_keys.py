@@ -28,6 +28,11 @@ PROBLEMS: dict[str, Literal["one", "several", "number"]] = {
 # What no forward pass depends on: bookkeeping, generation defaults, what a call returns, training conveniences.
 HARMLESS = frozenset(
     (
+        # rates of training alone, where a family's published code does not read them; where it does, so do we
+        "activation_dropout", "attention_dropout", "attention_probs_dropout_prob", "attn_pdrop", "dropout",
+        "embd_pdrop", "embedding_dropout", "hidden_dropout", "hidden_dropout_prob", "layerdrop", "resid_pdrop",
+        "ctc_loss_reduction", "label_smoothing", "router_aux_loss_coef", "unsloth_fixed", "unsloth_version",
+        "use_flash_attention", "use_flash_attn", "_flash_attn_2_enabled", "attn_implementation",
         "_attn_implementation", "_attn_implementation_autoset", "_commit_hash", "_name_or_path", "_num_labels",
         "add_bos_token", "add_eos_token", "architectures", "bad_words_ids", "begin_suppress_tokens",
         "bos_token_id", "cross_attention_hidden_size", "decoder_start_token_id", "diversity_penalty",
@@ -218,8 +223,8 @@ class Keys:
         unknown = sorted(key for key in self.plain if key not in self._read | HARMLESS)
         if unknown:
             raise ValueError(
-                f"{self.where} has {', '.join(unknown)}, which the reader for {self.model_type} does not "
-                "know; it may change the result, so the file is refused"
+                f"{self.where} has {', '.join(unknown)}, which the reader for {self.model_type or 'this format'} does "
+                "not know; it may change the result, so the file is refused"
             )
 
     def _take(self, key: str) -> Any:

@@ -180,8 +180,9 @@ class _Facts:
 
 def _refuse(facts: _Facts) -> None:
     """The other settings: known to have no effect at their usual value, or refused by name."""
-    for name in ("alibi", "alibi_use_positive_positions", "scale_alibi", "start_from_zero_embedding"):
+    for name in ("alibi", "alibi_use_positive_positions", "scale_alibi"):
         facts.must(f"decoder/{name}", 0)
+    facts.optional("decoder/start_from_zero_embedding")  # `ctranslate2_start.py` makes a token of it
     facts.optional("encoder/embeddings_merge")  # there is one table, so nothing is merged
     facts.optional("encoder/multi_query_attention")  # says again what num_heads_kv says
     facts.attention("head_dim")  # as do the shapes

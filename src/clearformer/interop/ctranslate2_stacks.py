@@ -88,17 +88,23 @@ def fill_stack(stack: Any, name: str, config: ModelConfig, place: PositionConfig
     if hasattr(stack, "position_encodings") and place.kind != "rotary":
         stack.position_encodings.encodings = _places(place, name, config, weights)
     if config.embedding.norm:
-        _fill_norm(stack.layernorm_embedding, f"{name}.front.norm", config, weights)
+        fill_norm(stack.layernorm_embedding, f"{name}.front.norm", config, weights)
     if hasattr(stack, "layer_norm"):
-        _fill_norm(stack.layer_norm, f"{name}.norm", config, weights)
+        fill_norm(stack.layer_norm, f"{name}.norm", config, weights)
+    fill_layers(stack, name, config, weights)
+    if place.kind == "buckets":
+        scheme = weights.take(f"{name}.layers.0.self_attn.position.table.weight")
+        for layer in stack.layer:
+            layer.self_attention.relative_attention_bias = scheme
+            layer.self_attention.relative_attention_max_distance = np.int32(place.max_distance)
+
+
+def fill_layers(stack: Any, name: str, config: ModelConfig, weights: Weights) -> None:
+    """Attention and feed-forward parts of every layer."""
     for number, layer in enumerate(stack.layer):
         # A shared layer is stored once; the engine's own writer merges equal arrays again.
         path = f"{name}.layers.{0 if config.share_layers else number}"
         _fill_attention(layer.self_attention, f"{path}.self_attn", config, weights)
-        if place.kind == "buckets":
-            scheme = weights.take(f"{name}.layers.0.self_attn.position.table.weight")
-            layer.self_attention.relative_attention_bias = scheme
-            layer.self_attention.relative_attention_max_distance = np.int32(place.max_distance)
         if name == "decoder":
             _fill_attention(layer.attention, f"{path}.cross_attn", config, weights)
         _fill_feed_forward(layer.ffn, f"{path}.ffn", config, weights)
@@ -114,7 +120,7 @@ def _fill_attention(spec: Any, path: str, config: ModelConfig, weights: Weights)
         if any(f"{part}.bias" in weights for part in parts):
             linear.bias = np.concatenate([_bias(part, weights) for part in parts])
     _fill_linear(spec.linear[-1], f"{path}.out_proj", weights)
-    _fill_norm(spec.layer_norm, _residual(path, config), config, weights)
+    fill_norm(spec.layer_norm, _residual(path, config), config, weights)
     if config.attention.scale is not None:
         spec.queries_scale = float(config.attention.scale)
 
@@ -131,7 +137,7 @@ def _fill_feed_forward(spec: Any, path: str, config: ModelConfig, weights: Weigh
     if config.gated:
         _fill_linear(spec.linear_0_noact, f"{path}.up_proj", weights)
     _fill_linear(spec.linear_1, f"{path}.down_proj", weights)
-    _fill_norm(spec.layer_norm, _residual(path, config), config, weights)
+    fill_norm(spec.layer_norm, _residual(path, config), config, weights)
 
 
 def _fill_linear(spec: Any, path: str, weights: Weights) -> None:
@@ -140,7 +146,8 @@ def _fill_linear(spec: Any, path: str, weights: Weights) -> None:
         spec.bias = weights.take(f"{path}.bias")
 
 
-def _fill_norm(spec: Any, path: str, config: ModelConfig, weights: Weights) -> None:
+def fill_norm(spec: Any, path: str, config: ModelConfig, weights: Weights) -> None:
+    """A layer norm, or one without a shift."""
     spec.gamma = weights.take(f"{path}.weight")
     if config.norm.kind == "layer":
         spec.beta = weights.take(f"{path}.bias")

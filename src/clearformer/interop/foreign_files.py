@@ -65,16 +65,20 @@ def read_text(path: Path) -> str:
 
 def read_json(path: Path) -> dict[str, Any]:
     """A JSON object."""
-    data = read_bytes(path)
+    value = parse_json(path, read_bytes(path))
+    if not isinstance(value, dict):
+        raise ValueError(f"{path} must hold a JSON object, not {type(value).__name__}")
+    return value
+
+
+def parse_json(path: Path, data: bytes) -> Any:
+    """What a JSON file holds."""
     try:
-        value = json.loads(data)
+        return json.loads(data)
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"{path} is not valid JSON: {first_line(error)}") from None
     except ValueError:  # the only other one: Python refuses numbers with too many digits
         raise ValueError(f"{path} has a number of more than {_DIGITS:,} digits; refused") from None
-    if not isinstance(value, dict):
-        raise ValueError(f"{path} must hold a JSON object, not {type(value).__name__}")
-    return value
 
 
 def first_line(error: BaseException) -> str:

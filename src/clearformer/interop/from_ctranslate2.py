@@ -5,48 +5,51 @@ vocabulary are added here.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from clearformer.folder.bundle import Bundle
-from clearformer.folder.description import open_folder
-from clearformer.folder.preprocessing import Markers, Preprocessing
-from clearformer.foundation import storage
-from clearformer.interop import tokenizer_files
-from clearformer.interop.config_keys import Keys
+from clearformer.folder.preprocessing import Preprocessing, SoundFacts
+from clearformer.foundation import settings, storage
+from clearformer.interop import ctranslate2_start, ctranslate2_vocabulary
 from clearformer.interop.ctranslate2_arrays import ModelFile, SplitArrays
 from clearformer.interop.ctranslate2_config import READERS, Fixed
 from clearformer.interop.foreign_files import read_json
 from clearformer.interop.imported import Imported, assemble
-from clearformer.interop.renaming import RenamingTable, Rule, pairs, under
-from clearformer.model.config import (
-    ModelConfig,
-)
+from clearformer.interop.renaming import RenamingTable, Rule, Store, pairs, under
+from clearformer.interop.sound_preparation import languages_of
+from clearformer.model.config import ModelConfig
 from clearformer.text.tokenizer import Tokenizer
 
 
 def can_read(path: Path) -> bool:
-    """Whether a folder is one of CTranslate2's."""
-    return (path / "model.bin").is_file() and (path / "config.json").is_file()
+    """Whether a folder is one of CTranslate2's, or a package of Argos around one."""
+    return any((home / "model.bin").is_file() and (home / "config.json").is_file() for home in (path, path / "model"))
 
 
 def read(folder: Path) -> Imported:
     """A folder that `ctranslate2` converted, or that our export wrote for it."""
+    if not (folder / "model.bin").is_file():
+        folder = folder / "model"
     file = ModelFile(folder / "model.bin")
     if file.kind not in READERS:
         raise ValueError(f"{file.path} holds a {file.kind}; supported are {' and '.join(READERS)}")
     plain, store = read_json(folder / "config.json"), SplitArrays(file)
     config, fixed = READERS[file.kind](store, plain)
-    model, aside = assemble(config, _names(config, store, fixed), store)
-    source, target, notes = _tokenizers(folder, plain, config)
+    starts_with_zeros = file.facts.get(ctranslate2_start.FACT) == 1
+    if starts_with_zeros:
+        config = ctranslate2_start.with_start(config)
+    lying: Store = ctranslate2_start.ZeroStart(store) if starts_with_zeros else store
+    model, aside = assemble(config, _names(config, store, fixed), lying)
+    texts = ctranslate2_vocabulary.read(folder, plain, config, zero_start=starts_with_zeros)
     found = Bundle(
         config=config,
         model=model,
         preprocessing=Preprocessing(
-            tokenizer=source,
-            target_tokenizer=target,
-            markers=None if source is None else _markers(plain, config, source, target or source),
+            tokenizer=texts.source,
+            target_tokenizer=texts.target,
+            markers=texts.markers,
+            sound=_sound(plain, config, texts.source),
         ),
         provenance={
             **(plain.get("provenance", {}) if "model" in plain else {}),
@@ -55,7 +58,7 @@ def read(folder: Path) -> Imported:
             "files": {"model.bin": storage.sha256(folder / "model.bin")},
         },
     )
-    return Imported(bundle=found, aside=aside, notes=notes)
+    return Imported(bundle=found, aside=aside, notes=texts.notes)
 
 
 def _names(config: ModelConfig, store: SplitArrays, fixed: Fixed) -> RenamingTable:
@@ -107,40 +110,21 @@ def _copies(config: ModelConfig, store: SplitArrays, source_table: str) -> dict[
     return copies
 
 
-def _tokenizers(
-    folder: Path, plain: Mapping[str, Any], config: ModelConfig
-) -> tuple[Tokenizer | None, Tokenizer | None, tuple[str, ...]]:
-    """The tokenizers of the folder. The engine itself takes pieces, so many folders have none."""
-    if "model" in plain:  # our own export
-        for name in ("tokenizer.json", "target_tokenizer.json"):
-            if (folder / name).is_file():
-                tokenizer_files.checked(folder / name)
-        read = open_folder(folder).preprocessing
-        return read.tokenizer, read.target_tokenizer, ()
-    if (folder / "tokenizer.json").is_file():
-        spelt = {key: plain[key] for key in ("bos_token", "eos_token", "unk_token") if isinstance(plain.get(key), str)}
-        return tokenizer_files.from_definition(folder / "tokenizer.json", config.family, spelt), None, ()
-    return None, None, ("the folder has pieces but no tokenizer that splits text into them, so the model reads ids",)
-
-
-_TEXT_DEFAULTS = {"bos_token": "<s>", "eos_token": "</s>", "add_source_bos": False, "add_source_eos": False}
-
-
-def _markers(plain: Mapping[str, Any], config: ModelConfig, source: Tokenizer, target: Tokenizer) -> Markers | None:
-    """Which ids are put around a text, from config.json."""
-    if "model" in plain:
-        given = plain.get("preprocessing", plain).get("markers")
-        return (
-            None if given is None else replace(Markers(start=0), **{key: _tuple(value) for key, value in given.items()})
-        )
-    if config.front.kind == "sound":
+def _sound(plain: Mapping[str, Any], config: ModelConfig, tokenizer: Tokenizer | None) -> SoundFacts | None:
+    """Which tokens are never written, and which heads follow the sound, from config.json."""
+    if config.front.kind != "sound":
         return None
-    keys = Keys(plain, "config.json", defaults=_TEXT_DEFAULTS)
-    start = keys.text("decoder_start_token" if "decoder_start_token" in plain else "bos_token")
-    before = (source.id(keys.text("bos_token")),) if keys.flag("add_source_bos") else ()
-    after = (source.id(keys.text("eos_token")),) if keys.flag("add_source_eos") else ()
-    return Markers(before_source=before, after_source=after, start=target.id(start))
-
-
-def _tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+    try:
+        return settings.parse(
+            SoundFacts,
+            {
+                "mels": config.front.mels,
+                "never": plain.get("suppress_ids") or (),
+                "never_first": plain.get("suppress_ids_begin") or (),
+                "heads": plain.get("alignment_heads") or (),
+                "tongues": languages_of(tokenizer, config.vocab_size),
+            },
+            "config.json",
+        )
+    except ValueError as error:
+        raise ValueError(f"suppress_ids or alignment_heads are not as the engine writes them: {error}") from None

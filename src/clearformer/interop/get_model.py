@@ -44,6 +44,7 @@ def import_from_hub(
     config: FetchConfig | None = None,
     *,
     split: str | None = None,
+    languages: tuple[str, str] | None = None,
     on_progress: OnProgress = unwatched,
 ) -> Bundle:
     """Fetch a model of the hub and import it into the model folder `out`; its provenance names the commit.
@@ -56,7 +57,7 @@ def import_from_hub(
     with only_one(downloads() / f".{fetched.name}.lock"):
         source = fetch_files(found, fetched, config, on_progress=on_progress)
         origin = {"imported_from": found.repo, "commit": found.commit, "licence": found.licence}
-        made = import_checkpoint(source, out, config.family, split=split, origin=origin)
+        made = import_checkpoint(source, out, config.family, split=split, languages=languages, origin=origin)
         storage.discard(fetched)
     return made
 
@@ -88,7 +89,9 @@ def _import_published(model: PublishedModel, place: Path, on_progress: OnProgres
 
 def _origin(model: PublishedModel) -> Mapping[str, Any]:
     package = model.package
+    languages = {"source_language": model.source_language, "target_language": model.target_language}
     return {
+        **{name: language for name, language in languages.items() if language is not None},
         "title": model.title,
         "imported_from": package.requirement,
         "package_sha256": package.sha256,

@@ -14,12 +14,18 @@ from clearformer.folder.bundle import Bundle
 from clearformer.folder.preprocessing import Outcome, Preprocessing
 from clearformer.foundation import storage
 from clearformer.interop import certificate as certificates
-from clearformer.interop import plain_folders, vocabularies
+from clearformer.interop import openai_whisper, plain_folders, vocabularies
 from clearformer.interop.chat_templates import find_template, kept_template
 from clearformer.interop.config_keys import Keys, label_names, outcome_of
 from clearformer.interop.foreign_files import check_folder, read_json
-from clearformer.interop.hf.model_types import family_of, prefix_of
+from clearformer.interop.hf.model_types import family_of, prefix_of, processor_of
 from clearformer.interop.imported import Imported, assemble
+from clearformer.interop.language_marks import spoken
+from clearformer.interop.other_formats import refusal
+from clearformer.interop.picture_preparation import read_picture_facts
+from clearformer.interop.resized_positions import for_pictures_of
+from clearformer.interop.sentence_files import read_vector_facts
+from clearformer.interop.sound_preparation import read_sound_facts
 from clearformer.interop.tensor_files import open_weights
 from clearformer.model.config import ModelConfig
 
@@ -32,15 +38,16 @@ def import_checkpoint(
     family: str | None = None,
     *,
     split: str | None = None,
+    languages: tuple[str, str] | None = None,
     origin: Mapping[str, Any] | None = None,
 ) -> Bundle:
     """Import a checkpoint into a model folder `out`; its provenance says how well it agrees with the published program.
 
-    split: where vocab.txt lists whole tokens, the pattern that finds them in a text. origin: where the checkpoint was
-    fetched from, for the provenance.
+    split: where vocab.txt lists whole tokens, the pattern that finds them in a text. languages: of a translator among
+    many, the two that are wanted. origin: where the checkpoint was fetched from, for the provenance.
     """
     source = Path(source)
-    found = read_checkpoint(source, family, split=split)
+    found = read_checkpoint(source, family, split=split, languages=languages)
     for key, value in found.assumed.items():
         log.info("%s: %s is not there; the published code takes %r", source, key, value)
     for name, reason in found.aside.items():
@@ -63,26 +70,44 @@ def import_checkpoint(
     return complete
 
 
-def read_checkpoint(source: Path, family: str | None = None, *, split: str | None = None) -> Imported:
+def read_checkpoint(
+    source: Path,
+    family: str | None = None,
+    *,
+    split: str | None = None,
+    languages: tuple[str, str] | None = None,
+) -> Imported:
     """Open a checkpoint of any supported format."""
     from clearformer.interop import from_ctranslate2, gguf
 
     if source.is_dir():
         check_folder(source)
-    if split is not None:
-        return read_hugging_face(source, family, split=split)
+    if split is not None or languages is not None:
+        return read_hugging_face(source, family, split=split, languages=languages)
     if family is None and gguf.can_read(source):
         return gguf.read(source)
     if not source.is_dir():
+        if source.is_file() and (why := refusal(source)) is not None:
+            raise ValueError(why)
         raise ValueError(f"{source} is not a folder; give the folder that holds config.json, or a .gguf file")
     if family is None and (known := plain_folders.recognise(source)) is not None:
         return known(source)
     if family is None and from_ctranslate2.can_read(source):
         return from_ctranslate2.read(source)
+    if family is None and openai_whisper.find(source) is not None:
+        return openai_whisper.read(source)
+    if not (source / "config.json").exists() and (why := refusal(source)) is not None:
+        raise ValueError(why)
     return read_hugging_face(source, family)
 
 
-def read_hugging_face(folder: Path, family: str | None = None, *, split: str | None = None) -> Imported:
+def read_hugging_face(
+    folder: Path,
+    family: str | None = None,
+    *,
+    split: str | None = None,
+    languages: tuple[str, str] | None = None,
+) -> Imported:
     """A folder with config.json, weights and a vocabulary, as Hugging Face's library writes it."""
     plain = read_json(folder / "config.json")
     known = family_of(plain, family)
@@ -90,8 +115,13 @@ def read_hugging_face(folder: Path, family: str | None = None, *, split: str | N
         keys = Keys(plain, str(folder / "config.json"), store.shapes, model_type=family)
         try:
             config = known.read_config(keys)
-            texts = vocabularies.read(folder, plain, config, split=split)  # first: the weights take most of the memory
-            model, aside = assemble(config, known.names(config), store, prefix_of(known))
+            picture, not_said = read_picture_facts(folder, config.front, **processor_of(known))
+            if picture is not None and picture.size != config.front.picture:
+                config, store, said = for_pictures_of(config, store, picture.size)
+                not_said = (*not_said, said)
+            texts = vocabularies.read(folder, plain, config, split=split, languages=languages)  # before the large file
+            sound = read_sound_facts(folder, config, texts.source)
+            model, aside = assemble(config, known.names(config), store, prefix_of(known, config.family))
         except ValueError as error:
             raise ValueError(_placed(str(error), folder)) from error
     template, not_understood = _template(folder, config, texts)
@@ -106,10 +136,13 @@ def read_hugging_face(folder: Path, family: str | None = None, *, split: str | N
             markers=texts.markers,
             labels=tuple(label_names(plain)) if config.head.kind in ("class", "tags") else (),
             chat_template=template,
+            picture=picture,
+            sound=sound,
+            vectors=read_vector_facts(folder, texts.source) if config.head.kind == "states" else None,
         ),
-        provenance=_provenance(folder, plain, family),
+        provenance=_provenance(folder, plain, family) | ({} if languages is None else spoken(languages)),
     )
-    return Imported(bundle=found, assumed=keys.assumed, aside=aside, notes=(*texts.notes, *not_understood))
+    return Imported(bundle=found, assumed=keys.assumed, aside=aside, notes=(*texts.notes, *not_understood, *not_said))
 
 
 def _template(folder: Path, config: ModelConfig, texts: vocabularies.Texts) -> tuple[str | None, tuple[str, ...]]:

@@ -9,13 +9,15 @@ from clearformer.interop.registry_packages import RegistryPackage
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedModel:
-    """One entry of models/published.toml. licence: of the weights."""
+    """One entry of models/published.toml. licence: of the weights. source_language, target_language: a translator's."""
 
     name: str
     title: str
     task: str
     licence: str
     package: RegistryPackage
+    source_language: str | None = None
+    target_language: str | None = None
 
 
 def published_models() -> dict[str, PublishedModel]:

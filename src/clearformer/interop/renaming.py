@@ -7,7 +7,7 @@ every tensor of either side is used, or named in an error.
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import NamedTuple, Protocol
 
@@ -31,13 +31,16 @@ class Rule:
     """Our tensor or tensors and theirs.
 
     Several of ours may be one of theirs, concatenated (queries, keys and values in GPT-2). transposed: their matrices
-    are input × output. shape: theirs, where the same numbers have another shape (a convolution's kernel).
+    are input × output. shape: theirs, where the same numbers have another shape (a convolution's kernel). heads: theirs
+    joins head by head, not part by part (GPT-NeoX). plus: what ours is above theirs (Gemma stores norms around zero).
     """
 
     ours: str | tuple[str, ...]
     theirs: str
     transposed: bool = False
     shape: Shape | None = None
+    heads: int | None = None
+    plus: float = 0.0
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -51,7 +54,8 @@ class RenamingTable:
     copies: tensors that some files store twice, with the one that they must equal. fixed: tensors that follow
     from the configuration, with a function from their shape to their value, such as a sinusoidal table; `made` has the
     shape of those that the published program does not compute by itself, so that an export writes them. aside: tensors
-    that our model does not use, with the reason; they are named in the report, and a name may have `*`.
+    that our model does not use, with the reason; they are named in the report, and a name may have `*`. filled: those
+    of them that the published program wants all the same, with their shape and the number that an export fills in.
     """
 
     rules: Sequence[Rule]
@@ -59,6 +63,7 @@ class RenamingTable:
     fixed: Mapping[str, Callable[[Shape], Tensor]] = field(default_factory=dict)
     made: Mapping[str, Shape] = field(default_factory=dict)
     aside: Mapping[str, str] = field(default_factory=dict)
+    filled: Mapping[str, tuple[Shape, float]] = field(default_factory=dict)
 
 
 class Link(NamedTuple):
@@ -72,7 +77,7 @@ class Link(NamedTuple):
 def under(ours: str, theirs: str, rules: Iterable[Rule]) -> list[Rule]:
     """The same rules one level further down on both sides."""
     return [
-        Rule(tuple(f"{ours}.{part}" for part in rule.parts), f"{theirs}.{rule.theirs}", rule.transposed, rule.shape)
+        replace(rule, ours=tuple(f"{ours}.{part}" for part in rule.parts), theirs=f"{theirs}.{rule.theirs}")
         for rule in rules
     ]
 
@@ -134,6 +139,7 @@ def bring(links: Sequence[Link], table: RenamingTable, shapes: Mapping[str, Shap
         value = _numbers(one.theirs, store)
         if one.rule.transposed and value.dim() == 2:
             value = value.mT
+        value = _apart(value, one) + one.rule.plus
         lengths = [shapes[name][0] if shapes[name] else 1 for name in one.ours]
         pieces = torch.split(value, lengths) if len(one.ours) > 1 else (value,)
         for name, piece in zip(one.ours, pieces, strict=True):
@@ -154,13 +160,29 @@ def give(links: Sequence[Link], weights: Mapping[str, Tensor]) -> dict[str, Tens
         value = torch.cat([weights[name] for name in one.ours]) if len(one.ours) > 1 else weights[one.ours[0]]
         if one.rule.transposed and value.dim() == 2:
             value = value.mT
+        value = _together(value, one) - one.rule.plus
         theirs[one.theirs] = (value if one.rule.shape is None else value.reshape(one.rule.shape)).contiguous()
     return theirs
 
 
+def _apart(value: Tensor, one: Link) -> Tensor:
+    """From rows that are joined head by head to rows that are joined part by part."""
+    if one.rule.heads is None:
+        return value
+    return value.view(one.rule.heads, len(one.ours), -1, *value.shape[1:]).transpose(0, 1).flatten(0, 2)
+
+
+def _together(value: Tensor, one: Link) -> Tensor:
+    """The inverse of `_apart`."""
+    if one.rule.heads is None:
+        return value
+    return value.view(len(one.ours), one.rule.heads, -1, *value.shape[1:]).transpose(0, 1).flatten(0, 2)
+
+
 def make(table: RenamingTable) -> dict[str, Tensor]:
     """The tensors that follow from the configuration and that the published program expects in the file."""
-    return {name: table.fixed[name](shape).contiguous() for name, shape in table.made.items()}
+    filled = {name: torch.full(shape, value) for name, (shape, value) in table.filled.items()}
+    return {name: table.fixed[name](shape).contiguous() for name, shape in table.made.items()} | filled
 
 
 def some(names: Sequence[str]) -> str:

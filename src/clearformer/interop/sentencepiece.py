@@ -61,7 +61,7 @@ def unigram_or_bpe(proto: Proto, ids: dict[str, int] | None = None) -> tokenizer
     ids: the id of each piece where another file has them (Marian). Pieces that only that file has can be decoded but
     are never produced; those that it lacks are left out.
     """
-    engine = tokenizers.Tokenizer(_unigram(proto, ids) if proto.algorithm == _UNIGRAM else _bpe(proto))
+    engine = tokenizers.Tokenizer(_unigram(proto, ids) if proto.algorithm == _UNIGRAM else _bpe(proto, ids))
     steps: list[normalizers.Normalizer] = [normalizers.Precompiled(proto.charsmap)] if proto.charsmap else []
     scheme = "always" if proto.dummy_prefix else "never"
     if proto.squeeze_spaces:
@@ -113,12 +113,12 @@ def _unigram(proto: Proto, ids: dict[str, int] | None) -> models.Unigram:
     return models.Unigram(listed, unk_id=ids[unknown], byte_fallback=proto.byte_fallback)
 
 
-def _bpe(proto: Proto) -> models.BPE:
+def _bpe(proto: Proto, ids: dict[str, int] | None) -> models.BPE:
     """The file has no merges: any two pieces that make a third are one, ordered by score."""
-    numbered = {piece.text: number for number, piece in enumerate(proto.pieces)}
+    numbered = {piece.text: number for number, piece in enumerate(proto.pieces)} if ids is None else ids
     merges = []
     for piece in proto.pieces:
-        if piece.kind != _NORMAL:
+        if piece.kind != _NORMAL or piece.text not in numbered:
             continue
         for cut in range(1, len(piece.text)):
             left, right = piece.text[:cut], piece.text[cut:]

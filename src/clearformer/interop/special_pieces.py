@@ -33,6 +33,7 @@ SPELT: dict[str, dict[str, str]] = {
     "llama": {"bos": "<s>", "eos": "</s>", "unk": "<unk>"},
     "marian": {"pad": "<pad>", "bos": "<pad>", "eos": "</s>", "unk": "<unk>"},  # and so does Marian's
 }
+SPELT |= {"opt": {"pad": "<pad>", "bos": "</s>", "eos": "</s>", "unk": "</s>"}, "electra": SPELT["bert"]}
 SPELT |= {"distilbert": SPELT["bert"], "bart": SPELT["roberta"], "whisper": SPELT["gpt2"]}
 
 

@@ -18,6 +18,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from clearformer.interop.foreign_files import first_line, read_json, size_of
+from clearformer.interop.other_formats import refusal
 from clearformer.interop.renaming import Shape, Store
 
 WHOLE, INDEX, ARRAYS = "model.safetensors", "model.safetensors.index.json", "weights.npz"
@@ -39,6 +40,8 @@ def open_weights(folder: Path) -> Iterator[Store]:
         return
     pickled = next((folder / name for name in PICKLED if (folder / name).is_file()), None)
     if pickled is None:
+        if (why := refusal(folder)) is not None:
+            raise ValueError(why)
         raise ValueError(f"{folder} has no weights: neither {WHOLE}, nor {INDEX}, nor {ARRAYS}")
     from clearformer.interop import torch_files as legacy
 

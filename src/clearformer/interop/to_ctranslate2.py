@@ -17,8 +17,9 @@ from typing import Any, Literal, get_args
 from safetensors.numpy import save
 
 from clearformer.folder.description import ModelFolder, open_folder
-from clearformer.folder.preprocessing import Preprocessing
+from clearformer.folder.preprocessing import Preprocessing, SoundFacts
 from clearformer.foundation import settings, storage
+from clearformer.interop.ctranslate2_speech import describe_speech, reasons_against_speech
 from clearformer.interop.ctranslate2_stacks import WAVES, Weights, fill_stack, input_table, places_known, stack_settings
 from clearformer.model.config import ModelConfig
 from clearformer.text.tokenizer import Tokenizer
@@ -46,7 +47,7 @@ def convert(
     opened = open_folder(folder)
     opened.verify()
     config = settings.parse(ModelConfig, opened.description.model, str(opened.path / "config.json"))
-    check(config)
+    check(config, opened.preprocessing.sound)
     if opened.description.adapters is not None:
         raise ValueError(
             f"ctranslate2 wants whole weights, and {opened.path} holds adapters; merge them first: clearformer export "
@@ -54,8 +55,7 @@ def convert(
         )
     read = opened.preprocessing
     weights = Weights(opened.path / "model.safetensors")
-    spec = describe(config, weights) if _writes(config) else describe_encoder(config, weights)
-    (_name_both_sides if _writes(config) else _name_tokens)(spec, config, read)
+    spec = _described(config, read, weights)
     spec.validate()
     spec.optimize(quantization)
     with storage.new_folder(out) as aside:
@@ -76,20 +76,47 @@ def convert(
             shortlist(aside / "vmap.txt")
 
 
-def check(config: ModelConfig) -> None:
-    """Refuse, by name, a model that CTranslate2's Transformer cannot express."""
-    if reasons := reasons_against(config):
+def _described(config: ModelConfig, read: Preprocessing, weights: Weights) -> Any:
+    """The engine's own description of a model, with its vocabularies."""
+    if config.front.kind == "sound":
+        spec = describe_speech(_specs(), config, read, weights)
+        spec.register_vocabulary(token_names(read.sides[1], config.vocab_size))
+        return spec
+    spec = describe(config, weights) if _writes(config) else describe_encoder(config, weights)
+    (_name_both_sides if _writes(config) else _name_tokens)(spec, config, read)
+    return spec
+
+
+def check(config: ModelConfig, sound: SoundFacts | None = None) -> None:
+    """Refuse, by name, a model that the engine cannot express. sound: how recordings are read, where they are."""
+    if reasons := reasons_against(config, sound):
         raise ValueError(f"ctranslate2 cannot run this {config.family}: {'; '.join(reasons)}; use the torch engine")
 
 
-def reasons_against(config: ModelConfig) -> list[str]:
+def reasons_against(config: ModelConfig, sound: SoundFacts | None = None) -> list[str]:
     """What the engine cannot express of a model; empty for a model that it can run."""
+    if config.front.kind == "sound":
+        return reasons_against_speech(config, sound)
     if config.shape not in ("encoder-decoder", "encoder"):
         return [f"its shape is {config.shape}, neither an encoder–decoder of attention nor an encoder"]
     foreign: dict[str, bool] = {
         f"it reads {config.front.kind}, not tokens": config.front.kind != "tokens",
         f"its norm is {config.norm.kind}": config.norm.kind not in ("layer", "rms"),
         "its embeddings are narrower than the model": config.embedding.dim not in (None, config.dim),
+        "its norms have no bias": config.norm.kind == "layer" and not config.norm.bias,
+        "its norms stand before and behind each part": config.norm.place == "sandwich",
+        "its first attention has no norm before it": config.norm.place == "pre" and not config.norm.first,
+        "its layers have biases of distance each of their own": any(
+            place.kind == "buckets" and place.each for place in (config.position, config.decoder_position) if place
+        ),
+        "its queries and keys are normed": config.attention.norm,
+        "what its parts add is scaled by trained numbers": config.layer_scale is not None,
+        "what its class is read from is normed": config.head.kind == "class" and config.head.pooled_norm,
+        "its scores are capped": config.attention.cap is not None or config.head.cap is not None,
+        "some of its layers have no positions, or others": bool(config.position.absent)
+        or config.position.local_base is not None,
+        "its rotary waves are bent as Llama 3 bends them": config.position.scaling == "llama3",
+        "only a part of each head is rotated": config.position.turned is not None,
         **(_against_writer(config) if _writes(config) else _against_reader(config)),
     }
     return [reason for reason, applies in foreign.items() if applies]
@@ -123,6 +150,8 @@ def _against_reader(config: ModelConfig) -> dict[str, bool]:
         "it has a norm after the last layer, which is normed already": config.norm.place == "post"
         and config.norm.final is True,
         f"its positions are {config.position.kind}": config.position.kind not in KNOWN_PLACES,
+        "it looks through a window": config.attention.window is not None,
+        "its head has an extra layer": config.head.transform and config.head.kind in ("class", "tags", "span"),
     }
 
 

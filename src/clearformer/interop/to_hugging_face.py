@@ -20,8 +20,11 @@ from clearformer.foundation import settings, storage
 from clearformer.interop.config_keys import PROBLEMS, Keys
 from clearformer.interop.hf.marian import as_marian
 from clearformer.interop.hf.model_types import FAMILIES
+from clearformer.interop.picture_preparation import FILE as PICTURE_FILE
+from clearformer.interop.picture_preparation import write_picture_facts
 from clearformer.interop.renaming import Shape, give, link, make
 from clearformer.interop.rotary_pairs import in_halves
+from clearformer.interop.sentence_files import write_sentence_files
 from clearformer.model.config import ModelConfig
 from clearformer.model.weights import weights_of
 from clearformer.text.special import ROLES
@@ -34,17 +37,36 @@ WORDS = {
     "distilbert": ("distilbert", "DistilBert"),
     "albert": ("albert", "Albert"),
     "roformer": ("roformer", "RoFormer"),
+    "electra": ("electra", "Electra"),
+    "modernbert": ("modernbert", "ModernBert"),
     "gpt2": ("gpt2", "GPT2"),
     "llama": ("llama", "Llama"),
+    "qwen2": ("qwen2", "Qwen2"),
+    "qwen3": ("qwen3", "Qwen3"),
+    "gemma": ("gemma", "Gemma"),
+    "gemma2": ("gemma2", "Gemma2"),
+    "gemma3_text": ("gemma3_text", "Gemma3"),
+    "smollm3": ("smollm3", "SmolLM3"),
+    "phi3": ("phi3", "Phi3"),
+    "gpt_neox": ("gpt_neox", "GPTNeoX"),
+    "opt": ("opt", "OPT"),
+    "bloom": ("bloom", "Bloom"),
     "bart": ("bart", "Bart"),
+    "m2m_100": ("m2m_100", "M2M100"),
     "marian": ("marian", "Marian"),
     "transformer": ("marian", "Marian"),
     "t5": ("t5", "T5"),
+    "umt5": ("umt5", "UMT5"),
     "vit": ("vit", "ViT"),
+    "deit": ("deit", "DeiT"),
+    "dinov2": ("dinov2", "Dinov2"),
+    "dinov2_with_registers": ("dinov2_with_registers", "Dinov2WithRegisters"),
+    "beit": ("beit", "Beit"),
     "whisper": ("whisper", "Whisper"),
 }
+_AFTER_PADDING = ("roberta", "m2m_100")  # positions begin behind the padding's id: a part of the model, already written
 _TASKS = {"states": "Model", "tags": "ForTokenClassification", "span": "ForQuestionAnswering"}
-_WRITERS = {"gpt2": "LMHeadModel", "llama": "ForCausalLM", "marian": "MTModel"}
+_WRITERS = {"gpt2": "LMHeadModel", "marian": "MTModel"}
 
 
 def export(folder: Path, out: Path) -> None:
@@ -56,7 +78,11 @@ def export(folder: Path, out: Path) -> None:
     tensors = give(link(table.rules, weights), weights) | make(table)
     with storage.new_folder(out) as aside:
         storage.write_json(aside / "config.json", plain)
+        if found.preprocessing.picture is not None:
+            storage.write_json(aside / PICTURE_FILE, write_picture_facts(found.preprocessing.picture))
         save_file(tensors, aside / "model.safetensors", metadata={"format": "pt"})
+        if found.preprocessing.vectors is not None:
+            write_sentence_files(aside, found.preprocessing.vectors, config.dim)
         _write_texts(aside, found)
 
 
@@ -108,12 +134,13 @@ def architecture(config: ModelConfig) -> str:
     if word == "llama" and config.attention.window is not None:
         start = "Mistral"
     if config.head.kind == "class":
-        return start + ("ForImageClassification" if word == "vit" else "ForSequenceClassification")
+        seen = "ForImageClassificationWithTeacher" if config.head.taught else "ForImageClassification"
+        return start + (seen if config.front.kind == "patches" else "ForSequenceClassification")
     if config.head.kind != "language-model":
-        return start + _TASKS[config.head.kind]
+        return ("Gemma3Text" if word == "gemma3_text" else start) + _TASKS[config.head.kind]
     if word == "bart" and not config.head.bias:
         return f"{start}Model"
-    usual = "ForMaskedLM" if config.shape == "encoder" else "ForConditionalGeneration"
+    usual = {"encoder": "ForMaskedLM", "decoder": "ForCausalLM"}.get(config.shape, "ForConditionalGeneration")
     return start + _WRITERS.get(word, usual)
 
 
@@ -134,7 +161,7 @@ def _refuse_what_is_lost(config: ModelConfig) -> None:
 
 def _present(config: ModelConfig) -> dict[str, Shape]:
     """Tensors whose presence decides how a configuration is read; their shapes decide nothing."""
-    names = ["final_logits_bias"] if config.head.bias else []
+    names = ["embeddings.mask_token", *(["final_logits_bias"] if config.head.bias else [])]
     names += ["pooler.dense.weight", "pooler.weight"] if config.head.pooler else []
     names += ["lm_head.weight"] if config.embedding.tie in ("inputs", "none") else []
     return dict.fromkeys(names, ())
@@ -192,7 +219,7 @@ def _ids(found: Bundle) -> dict[str, Any]:
         writes = found.config.shape == "encoder-decoder"
         return {"pad_token_id": 0} | ({"decoder_start_token_id": 0} if writes else {}) if _reads(found.config) else {}
     ids: dict[str, Any] = {f"{role}_token_id": tokenizer.special_ids.get(role) for role in ("pad", "bos", "eos")}
-    if found.config.family == "roberta":  # there the padding id is part of the model, and already written
+    if found.config.family in _AFTER_PADDING:
         del ids["pad_token_id"]
     markers = _markers(found)
     return ids if markers is None else ids | {"decoder_start_token_id": markers.start}
@@ -200,7 +227,7 @@ def _ids(found: Bundle) -> dict[str, Any]:
 
 def _reads(config: ModelConfig) -> bool:
     """Whether it has a vocabulary and its padding id is not part of the model."""
-    return config.vocab_size > 0 and config.family != "roberta"
+    return config.vocab_size > 0 and config.family not in _AFTER_PADDING
 
 
 def _write_texts(aside: Path, found: Bundle) -> None:

@@ -14,7 +14,7 @@ import tokenizers
 from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, processors
 
 from clearformer.folder.preprocessing import Markers
-from clearformer.interop import sentencepiece
+from clearformer.interop import language_marks, sentencepiece
 from clearformer.interop.foreign_files import first_line, read_json, read_text
 from clearformer.interop.special_pieces import special_pieces
 from clearformer.interop.split_patterns import danger
@@ -25,7 +25,9 @@ from clearformer.text.tokenizer import Kind, Tokenizer
 
 PIECE_FILES = ("spiece.model", "sentencepiece.bpe.model", "tokenizer.model")
 
+_LIKE = {"umt5": "t5"}  # cut texts as that family does
 _PREFIX_SPACE = ("roberta", "bart")
+_BYTES = ("gpt2", "roberta", "bart", "whisper", "opt")  # cut words as GPT-2 does; Qwen and others have other patterns
 _MOST_MERGES = 1_000_000
 
 
@@ -39,8 +41,18 @@ class Texts:
     notes: tuple[str, ...] = ()
 
 
-def read(folder: Path, plain: Mapping[str, Any], config: ModelConfig, *, split: str | None = None) -> Texts:
-    """The tokenizers of a folder, and the ids around a text. split: a pattern that finds the tokens of vocab.txt."""
+def read(
+    folder: Path,
+    plain: Mapping[str, Any],
+    config: ModelConfig,
+    *,
+    split: str | None = None,
+    languages: tuple[str, str] | None = None,
+) -> Texts:
+    """The tokenizers of a folder, and the ids around a text.
+
+    split: a pattern that finds the tokens of vocab.txt. languages: from which to which a translator among many goes.
+    """
     if config.front.kind == "patches":
         return Texts()
     facts = _facts(folder)
@@ -54,13 +66,15 @@ def read(folder: Path, plain: Mapping[str, Any], config: ModelConfig, *, split: 
     if target is not None:
         _fits(target, config.target_vocab_size or config.vocab_size, folder)
     markers = _markers(folder, plain, source, config) if config.shape == "encoder-decoder" else None
+    if languages is not None or config.family in language_marks.FAMILIES:
+        markers = language_marks.between(markers, source, languages, folder, facts)
     return Texts(source=source, target=target, markers=markers, notes=notes)
 
 
 def _find(
     folder: Path, config: ModelConfig, facts: Mapping[str, Any]
 ) -> tuple[Tokenizer | None, Tokenizer | None, tuple[str, ...]]:
-    family = config.family
+    family = _LIKE.get(config.family, config.family)
     if (folder / "tokenizer.json").is_file():
         return from_definition(folder / "tokenizer.json", family, facts), _target(folder, family, facts), ()
     if (folder / "source.spm").is_file():
@@ -68,12 +82,26 @@ def _find(
     for name in PIECE_FILES:
         if (folder / name).is_file():
             return _pieces(folder / name, family, facts), None, ()
-    if (folder / "vocab.txt").is_file() and family in ("bert", "distilbert"):
+    if (folder / "vocab.txt").is_file() and family in ("bert", "distilbert", "electra"):
         return _wordpiece(folder, facts), None, ()
     if (folder / "vocab.json").is_file() and (folder / "merges.txt").is_file():
-        return _byte_level(folder, family, facts), None, ()
+        if family in _BYTES or str(facts.get("tokenizer_class", "")).startswith("GPT2Tokenizer"):
+            return _byte_level(folder, family, facts), None, ()
+        return (
+            None,
+            None,
+            (f"vocab.json is not used: {family} cuts words in its own way, which tokenizer.json would say",),
+        )
     if (folder / "vocab.txt").is_file():
-        return None, None, (f"vocab.txt is not used: the folder does not say how {family} splits text (--split)",)
+        named = facts.get("tokenizer_class")
+        said = f" ({named} does not use such a file)" if isinstance(named, str) else ""
+        told = f"vocab.txt is not used: the folder does not say how {family} splits text{said}; say it with --split"
+        return None, None, (told,)
+    lonely = next((name for name in ("vocab.json", "merges.txt") if (folder / name).is_file()), None)
+    if lonely is not None:
+        beside = {"vocab.json": "merges.txt", "merges.txt": "vocab.json"}[lonely]
+        told = f"{lonely} is not used: it needs {beside} beside it, or a tokenizer.json, so the model reads ids"
+        return None, None, (told,)
     return None, None, ("the folder has no vocabulary, so the model reads ids, not text",)
 
 
@@ -118,15 +146,18 @@ def _whole_tokens(folder: Path, split: str, facts: Mapping[str, Any]) -> Tokeniz
         raise ValueError(f"the pattern {split[:60]!r} {reason}, so a text could take forever; refused")
     lines = [line.rstrip("\r") for line in read_text(path).removesuffix("\n").split("\n")]
     vocabulary = {line: number for number, line in reversed(list(enumerate(lines)))}
-    if "[UNK]" not in vocabulary:
-        raise ValueError(f"{path} has no line for [UNK], so a token that is not listed would have no id")
-    engine = tokenizers.Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    named = facts.get("unk_token")
+    spelt = named.get("content") if isinstance(named, Mapping) else named
+    unknown = next((piece for piece in (spelt, "[UNK]", "<unk>") if piece in vocabulary), None)
+    if not isinstance(unknown, str):
+        raise ValueError(f"{path} has no line for [UNK] or <unk>, so a token that is not listed would have no id")
+    engine = tokenizers.Tokenizer(models.WordLevel(vocabulary, unk_token=unknown))
     try:
         engine.pre_tokenizer = pre_tokenizers.Split(tokenizers.Regex(split), behavior="isolated")
     except Exception as error:
         raise ValueError(f"{split!r} is not a pattern: {first_line(error)}") from None
     engine.decoder = decoders.Fuse()
-    special = special_pieces(engine, "bert", facts)
+    special = special_pieces(engine, "bert", {"unk_token": unknown} | dict(facts))
     return _finish(engine, "character", special, first=special.cls, last=special.sep, facts=facts)
 
 
@@ -146,7 +177,8 @@ def _byte_level(folder: Path, family: str, facts: Mapping[str, Any]) -> Tokenize
             trim_offsets=True,
             add_prefix_space=space,
         )
-    return _finish(engine, "bpe", special, facts=facts)
+    first = special.bos if family == "opt" and _flag(facts, "add_bos_token", True) else None
+    return _finish(engine, "bpe", special, first=first, facts=facts)
 
 
 def _pieces(path: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer:
