@@ -37,7 +37,7 @@ def test_each_token_is_the_likeliest_of_a_full_pass(chatter):
     list(conversation.say("Two dogs?", SHORT))
     read, start = conversation._stepper.ids, len(chatter.text.encode(conversation.messages[:-1]))
     with torch.inference_mode():
-        likeliest = chatter.generator.model(torch.tensor([read]))[0].argmax(-1).tolist()
+        likeliest = chatter.model(torch.tensor([read]))[0].argmax(-1).tolist()
     assert len(read) > start
     assert likeliest[start - 1 : -1] == read[start:]
 

@@ -25,7 +25,7 @@ from support.toy_readers import HEADS, LABELS, bert, saved
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("CLEARFORMER_CACHE", str(tmp_path / "cache" / "clearformer"))
     return tmp_path / "cache" / "clearformer" / "ctranslate2"
 
 

@@ -4,6 +4,9 @@ import pytest
 import torch
 
 from clearformer.inference.reading_network import ReadingNetwork
+from clearformer.model.build import build
+from clearformer.model.config import FrontConfig, HeadConfig, NormConfig
+from clearformer.model.families import vit
 from clearformer.model.trace import trace
 from support.toy_readers import ENCODERS, HEADS, SIZES, reader
 
@@ -29,6 +32,22 @@ def test_every_head_says_the_same_with_types(name):
     found, expected = ReadingNetwork(made.model)(TOKENS, KEEP, types), made.model(TOKENS, keep=KEEP, types=types)
     real = KEEP if expected.dim() == 3 else slice(None)
     torch.testing.assert_close(found[real], expected[real], rtol=1e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+@pytest.mark.parametrize("pool", ["first", "mean", "weighted"])
+@pytest.mark.parametrize("place", ["pre", "post"])
+@torch.inference_mode()
+def test_pictures_have_the_classes_of_the_readable_path(pool, place, layers):
+    config = vit(
+        dim=16, hidden_dim=24, layers=layers, heads=2, init_std=0.5, norm=NormConfig(place=place),
+        front=FrontConfig(kind="patches", picture=8, patch=4), head=HeadConfig(kind="class", labels=5, pool=pool),
+    )  # fmt: skip
+    model = build(config).eval()
+    pictures = torch.randn(3, 3, 8, 8)
+    network = ReadingNetwork(model)
+    torch.testing.assert_close(network(pictures), model(pictures), rtol=1e-5, atol=2e-5)
+    assert network._fast is not None, "the readable path was compared with itself"
 
 
 @torch.no_grad()

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clearformer.decoding.hypothesis import Hypothesis
-from clearformer.inference.summarizer import Summarizer, join_parts
+from clearformer.inference.summarizer import Summarizer, join_parts, summarizer_of
 from clearformer.inference.summary_settings import SummaryConfig
 from clearformer.model.config import HeadConfig
 from support.toy_models import small, texts
@@ -96,3 +96,22 @@ def test_a_head_that_copies_summarises_too():
     found = Summarizer(copying).summarize(given_texts, beam=2, max_tokens=4)
     assert len(found) == 3
     assert found[0] == Summarizer(copying).summarize(given_texts[0], beam=2, max_tokens=4)[0]
+
+
+def test_several_models_write_one_summary_by_the_mean_of_their_probabilities():
+    one, given_texts = small(), texts(4)
+    alone = Summarizer(one).summarize(given_texts, beam=2)
+    together = summarizer_of([one, one]).summarize(given_texts, beam=2)
+    assert [found.text for found in together] == [found.text for found in alone]
+    shorter = replace(one, provenance={"max_length": 17})
+    assert summarizer_of([one, shorter]).longest == Summarizer(shorter).longest == 16
+    assert "the first of 2 that decide together" in repr(summarizer_of([one, shorter]))
+
+
+@pytest.mark.parametrize(("task", "does"), [("translation", "translates"), ("denoising", "repairs damaged texts")])
+def test_a_model_that_was_trained_for_something_else_is_refused(task, does):
+    """A translator would summarise in another language."""
+    with pytest.raises(ValueError, match=f"that {does}, not one that summarises texts"):
+        Summarizer(replace(small(), task=task))
+    with pytest.raises(ValueError, match=f"that {does}"):
+        summarizer_of([small(), replace(small(), task=task)])

@@ -7,7 +7,7 @@ import torch
 
 from clearformer.inference.causal_network import CausalNetwork
 from clearformer.inference.likelihood_settings import LikelihoodConfig
-from clearformer.inference.text_likelihood import measure, windows
+from clearformer.inference.text_likelihood import Way, measure, segments, way_of_reading, windows
 from clearformer.model.build import build
 from clearformer.model.config import AttentionConfig
 from clearformer.model.families import llama
@@ -26,7 +26,7 @@ def model():
 
 
 def nats(model, ids, config=REMEMBERING):
-    found = measure(CausalNetwork(model), [ids], config, context=6, stride=3)
+    found = measure(CausalNetwork(model), [ids], config, Way(6, 3))
     return {name: [value for block in one.blocks for value in block] for name, one in found.items()}
 
 
@@ -92,7 +92,7 @@ def test_the_model_is_as_it_was_also_after_an_interruption(model):
 
     nats(model, IDS)
     with pytest.raises(KeyboardInterrupt):
-        measure(CausalNetwork(model), [IDS], REMEMBERING, context=6, stride=3, on_progress=stop)
+        measure(CausalNetwork(model), [IDS], REMEMBERING, Way(6, 3), on_progress=stop)
     assert all(torch.equal(value, kept[name]) for name, value in model.state_dict().items())
     assert not model.training
     assert all(weight.grad is None for weight in model.parameters())
@@ -100,10 +100,52 @@ def test_the_model_is_as_it_was_also_after_an_interruption(model):
 
 def test_a_text_knows_nothing_of_the_one_before_it_except_by_a_memory(model):
     """Alone and after another text the plain score is the same; the cache has seen more."""
-    both = measure(CausalNetwork(model), [IDS, IDS], REMEMBERING, context=6, stride=3)
-    alone = measure(CausalNetwork(model), [IDS], REMEMBERING, context=6, stride=3)
+    both = measure(CausalNetwork(model), [IDS, IDS], REMEMBERING, Way(6, 3))
+    alone = measure(CausalNetwork(model), [IDS], REMEMBERING, Way(6, 3))
     half = len(both[""].blocks) // 2
     assert both[""].blocks == [*alone[""].blocks, *alone[""].blocks]
     for name in KINDS[1:]:
         assert both[name].blocks[:half] == alone[name].blocks
         assert both[name].blocks[half:] != alone[name].blocks
+
+
+# --- with a memory of states -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [2, 6, 7, 8, 30])
+def test_segments_read_and_score_every_token_once(count):
+    found = list(segments(count, context=6))
+    assert [place for window in found for place in range(window.done, window.end)] == list(range(1, count))
+    assert all(window.begin == window.done - 1 for window in found)
+
+
+def test_a_memory_of_everything_is_one_wide_pass_for_readers_and_learners(model):
+    """A learner that learns nothing keeps states, the plain reader keys and values: both equal one pass."""
+    config = LikelihoodConfig(dynamic=1e-30, dynamic_decay=0.0)
+    whole = measure(CausalNetwork(model), [IDS], LikelihoodConfig(), Way(len(IDS), len(IDS)))[""]
+    parts = measure(CausalNetwork(model), [IDS, IDS], config, Way(3, 3, 100))
+    for name in ("", "dynamic"):
+        values = [value for block in parts[name].blocks for value in block]
+        assert values == pytest.approx([*whole.blocks[0], *whole.blocks[0]], abs=1e-5)  # the second text knows no first
+        assert parts[name].read == "context 3, memory 100"
+
+
+def test_learning_changes_what_is_made_of_remembered_states(model):
+    found = measure(CausalNetwork(model), [IDS], REMEMBERING, Way(3, 3, 5))
+    sums = {name: sum(map(sum, one.blocks)) for name, one in found.items()}
+    assert len(set(sums.values())) == 4
+
+
+@pytest.mark.parametrize(
+    ("settings", "trained", "way"),
+    [
+        ({}, 0, Way(8, 4)),
+        ({"stride": 3}, 0, Way(8, 3)),
+        ({}, 20, Way(8, 8, 20)),
+        ({"memory": 0}, 20, Way(8, 4)),
+        ({"memory": 5}, 20, Way(8, 8, 5)),
+        ({"memory": 5, "stride": 8}, 0, Way(8, 8, 5)),
+    ],
+)
+def test_a_text_is_read_as_in_training_unless_somebody_says_otherwise(settings, trained, way):
+    assert way_of_reading(LikelihoodConfig(**settings), 8, trained) == way

@@ -32,7 +32,7 @@ def test_a_long_text_s_vector_is_the_mean_of_its_windows_weighted_by_length(tmp_
     embedder = Embedder(opened(tmp_path, HeadConfig(kind="states", pooler=True), "BertModel"))
     words = ("two dogs play in the snow . the dog " * 4).split()[:35]
     windows = [words[0:22], words[11:33], words[22:35]]
-    means = embedder._means([embedder.tokenizer.encode(" ".join(one)).ids for one in windows])
+    means = embedder._pooled([embedder.tokenizer.encode(" ".join(one)).ids for one in windows])
     weights = torch.tensor([24.0, 24.0, 15.0])
     expected = torch.nn.functional.normalize((means * weights[:, None]).sum(0), dim=0)
     alone = embedder.embed(" ".join(words))[0]

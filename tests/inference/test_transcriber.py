@@ -11,7 +11,8 @@ from tokenizers import decoders, models, pre_tokenizers
 
 from clearformer.folder.bundle import Bundle
 from clearformer.folder.preprocessing import Preprocessing, SoundFacts
-from clearformer.inference.transcriber import END, PLAIN, START, Transcriber
+from clearformer.inference.transcriber import Transcriber
+from clearformer.inference.whisper_reader import END, PLAIN, START
 from clearformer.interop.importer import read_hugging_face
 from clearformer.model.build import build
 from clearformer.model.families import bert
@@ -92,7 +93,8 @@ def test_silence_fills_the_window_and_company_changes_nothing(pair):
     filled = np.concatenate([short, np.zeros(round(0.14 * FACTS.sample_rate), dtype=np.float32)])
     torch.testing.assert_close(transcriber.frames(short), transcriber.frames(filled))
     alone, together = transcriber.transcribe(short), transcriber.transcribe([sound(6), short])
-    assert together[1] == alone[0]
+    assert (together[1].text, together[1].segments) == (alone[0].text, alone[0].segments)
+    assert together[1].log_prob == pytest.approx(alone[0].log_prob, abs=1e-4)
 
 
 def test_marks_of_time_and_language_are_never_said(pair):
@@ -114,13 +116,22 @@ def test_what_does_not_fit_is_refused(pair):
     with pytest.raises(ValueError, match=r"one channel here, not shape \(2, 100\); take the mean of its channels"):
         whole.transcribe(np.zeros((2, 100), dtype=np.float32))
     with pytest.raises(ValueError, match=r"a recording of 31\.0 s does not fit the model's 30 s; cut it"):
-        whole.transcribe(np.zeros(31 * 16_000, dtype=np.float32))
+        whole.frames(np.zeros(31 * 16_000, dtype=np.float32))
     assert whole.frames(np.zeros(30 * 16_000, dtype=np.float32)).shape == (1, 3000, 8)
 
 
 def test_a_transcript_is_not_drawn_by_chance(pair):
-    with pytest.raises(ValueError, match="the likeliest token each time"):
+    with pytest.raises(TypeError, match="temperature"):
         Transcriber(pair[1]).transcribe(sound(1), temperature=0.7)
+
+
+def test_a_long_recording_is_read_window_by_window(pair):
+    transcriber = Transcriber(pair[1])
+    parts = [sound(1, 0.24), sound(2, 0.24), sound(3, 0.1)]
+    [found] = transcriber.transcribe(np.concatenate(parts), max_new=5, fallback=False)
+    alone = [transcriber.transcribe(part, max_new=5, fallback=False)[0] for part in parts]
+    assert found.text == "".join(one.text for one in alone)
+    assert [(one.start, one.end) for one in found.segments] == [(0.0, 0.24), (0.24, 0.48), (0.48, 0.58)]
 
 
 def test_a_model_of_texts_is_refused():

@@ -46,6 +46,13 @@ class ReadContext:
     places: tuple[tuple[int, int], ...]
     band: Tensor
 
+    def passage(self, first: int, last: int, score: float, context: int = 0) -> Answer:
+        """From the first to the last piece, without blanks around it."""
+        begin, end = self.places[first][0], self.places[last][1]
+        text = self.text[begin:end]
+        begin, end = begin + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
+        return Answer(text=self.text[begin:end], score=score, start=begin, end=end, context=context)
+
 
 class Answerer(Reader):
     """Where in a context the answer to a question stands.
@@ -82,6 +89,23 @@ class Answerer(Reader):
         options = replace(config or AnswerConfig(), **changes)
         return [self.choose([one], options) for one in self.read(asked, options)]
 
+    def likeliest(
+        self, asked: Sequence[tuple[str, str]], config: AnswerConfig | None = None, *, most: int = 10, **changes: Any
+    ) -> Iterator[list[Answer]]:
+        """For each question the most probable passages of its context, the best first; then, of a model that may
+        decline, "no answer" as an empty one.
+        """
+        options = replace(config or AnswerConfig(), **changes)
+        for one in self.read(asked, options):
+            total = float(torch.logaddexp(one.band.logsumexp((0, 1)), torch.zeros(()))) if self.may_decline else 0.0
+            best = one.band.flatten().topk(min(most, int(one.band.isfinite().sum())))
+            places = [divmod(place, one.band.size(1)) for place in best.indices.tolist()]
+            found = [
+                one.passage(first, first + more, score - total)
+                for (first, more), score in zip(places, best.values.tolist(), strict=True)
+            ]
+            yield [*found, *([Answer(text="", score=-total, start=0, end=0)] if self.may_decline else [])]
+
     def read(self, asked: Sequence[tuple[str, str]], options: AnswerConfig) -> Iterator[ReadContext]:
         """What the model says of the passages of each question's context, in order."""
         for start in range(0, len(asked), options.batch):
@@ -93,6 +117,8 @@ class Answerer(Reader):
 
     def cut(self, question: str, context: str) -> AskedWindows:
         """The windows that the model reads."""
+        if not question.strip():
+            raise ValueError("the question is empty; say what is asked")
         return cut_windows(self.tokenizer, question, context, self.longest, overlap=self.overlap)
 
     def why(
@@ -143,7 +169,4 @@ class Answerer(Reader):
                 if best < 0:
                     return Answer(text="", score=-float(total), start=0, end=0)
         first, more = divmod(int(one.band.argmax()), one.band.size(1))
-        begin, end = one.places[first][0], one.places[first + more][1]
-        text = one.text[begin:end]
-        begin, end = begin + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
-        return Answer(text=one.text[begin:end], score=best - float(total), start=begin, end=end, context=which)
+        return one.passage(first, first + more, best - float(total), which)

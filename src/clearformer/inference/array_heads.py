@@ -57,7 +57,13 @@ def array_head(config: HeadConfig, weights: Mapping[str, Array]) -> Head:
 
 def _summary(config: HeadConfig, linear: Callable[[str], Callable[[Array], Array]]) -> Head:
     """One vector per row: B D."""
-    pool = {"first": _first, "last": _last, "mean": mean_state}[config.pool]
+    pools: dict[str, Callable[[], Head]] = {
+        "first": lambda: _first,
+        "last": lambda: _last,
+        "mean": lambda: mean_state,
+        "weighted": lambda: _weighted(linear("pool.weigh")),
+    }
+    pool = pools[config.pool]()
     if not config.pooler:
         return pool
     pooler, activation = linear("pooler"), ACTIVATIONS[config.pooler_activation]
@@ -78,6 +84,18 @@ def mean_state(states: Array, lengths: Lengths) -> Array:
     total = np.where(_real(states, lengths), states, 0).sum(axis=1)
     mean: Array = total / np.maximum(lengths, 1)[:, None].astype(np.float32)
     return mean
+
+
+def _weighted(weigh: Callable[[Array], Array]) -> Head:
+    """The mean of the real states, each as heavy as what it holds says: B D."""
+
+    def pool(states: Array, lengths: Lengths) -> Array:
+        scores = np.where(_real(states, lengths), weigh(states), np.finfo(np.float32).min)
+        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+        mean: Array = (weights * states).sum(axis=1) / weights.sum(axis=1)
+        return mean
+
+    return pool
 
 
 def _real(states: Array, lengths: Lengths) -> NDArray[np.bool_]:

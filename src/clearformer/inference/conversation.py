@@ -18,7 +18,6 @@ from clearformer.decoding.stream import TokenChoice
 from clearformer.folder.bundle import Bundle
 from clearformer.inference.chat_settings import ChatConfig
 from clearformer.inference.kept_stepper import KeptStepper, Stopped
-from clearformer.inference.predictor import describe
 from clearformer.inference.steppers import SearchInput
 from clearformer.inference.text_generator import TextGenerator, write_tokens
 from clearformer.text.tokenizer import MAX_CHARACTERS
@@ -40,13 +39,11 @@ class Answered:
     read: int
 
 
-class Chatter:
-    """A language model with its chat template."""
+class Chatter(TextGenerator):
+    """A language model with its chat template: it continues texts as any other, and converses, too."""
 
     def __init__(self, bundle: Bundle) -> None:
-        self.bundle = bundle
-        self.generator = TextGenerator(bundle)
-        self.tokenizer = self.generator.tokenizer
+        super().__init__(bundle, wanted="conversation")
         template = template_of(bundle.preprocessing.chat_template, bundle.provenance)
         if template is None:
             raise ValueError(
@@ -64,9 +61,6 @@ class Chatter:
         first = [] if system is None else [Message(role="system", content=system)]
         return Conversation(self, [*first, *messages])
 
-    def __repr__(self) -> str:
-        return describe(self, f"context of {self.generator.context} tokens")
-
 
 class Conversation:
     """Messages so far, and what the model has read of them."""
@@ -77,7 +71,7 @@ class Conversation:
         if any(one.role != "system" for one in messages):
             check_order(messages)
         self.last: Answered | None = None
-        self._stepper = KeptStepper(chatter.generator.network)
+        self._stepper = KeptStepper(chatter.network)
         self._answers = 0  # each draws its own numbers
 
     def say(
@@ -118,7 +112,7 @@ class Conversation:
 
     def _answer(self, messages: list[Message], config: ChatConfig, stopped: Callable[[], bool]) -> Iterator[str]:
         prompt, dropped = self._window(messages, config)
-        room = self.chatter.generator.context - len(prompt)
+        room = self.chatter.context - len(prompt)
         chosen: list[int] = []
         ended: Literal["turn", "length", "stopped"] = "stopped"  # unless the model gets to an end
         shown = ""
@@ -160,7 +154,7 @@ class Conversation:
 
     def _window(self, messages: list[Message], config: ChatConfig) -> tuple[list[int], int]:
         """The prompt, without as many of the oldest turns as it takes, and how many those are."""
-        context = self.chatter.generator.context
+        context = self.chatter.context
         most = context - min(config.max_new, context // SHARE)
         first = [one for one in messages[:1] if one.role == "system"]
         rest = messages[len(first) :]

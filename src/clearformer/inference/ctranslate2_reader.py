@@ -46,7 +46,7 @@ class CTranslate2Encoder:
             raise ValueError(f"{opened.path} holds no weights for ctranslate2; convert it first")
         self.config = settings.parse(ModelConfig, opened.description.model, str(opened.path / "config.json"))
         if not (opened.path / HEAD).exists():
-            does, verb = use_of(self.config)
+            does, verb = use_of(self.config, opened.description.task)
             raise ValueError(f"{opened.path} holds a model that {does}; use `clearformer {verb}`")
         self.quantization = str(made.get("quantization"))
         try:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from clearformer.folder.description import ModelFolder, open_folder, shipped_models
-from clearformer.foundation import storage
+from clearformer.foundation import settings, storage
 from clearformer.foundation.machine import cache_folder, keep_freed_memory
 from clearformer.inference.ctranslate2 import CTranslate2Translator, Scores, reasons_against
 from clearformer.inference.translation_settings import DecodingConfig, usual_search
@@ -40,6 +40,7 @@ def open_translator(
     always has those of single tokens.
     """
     folder = open_folder(model)
+    _refuse_reader(folder)
     if others and engine == "ctranslate2":
         raise ValueError("ctranslate2 runs one model alone; leave the engine open, or the further models out")
     if others or engine == "torch":
@@ -59,6 +60,18 @@ def open_translator(
         return translator
 
 
+def _refuse_reader(folder: ModelFolder) -> None:
+    """An encoder writes nothing; the fast engine would miss a file of its copy instead of saying so."""
+    described = folder.description
+    if described.model.get("shape") != "encoder":
+        return
+    from clearformer.inference.wrong_use import wrong_use
+    from clearformer.model.config import ModelConfig
+
+    config = settings.parse(ModelConfig, described.model, str(folder.path / "config.json"))
+    raise ValueError(wrong_use(config, "translation", described.task))
+
+
 def open_bundle(model: str | Path | ModelFolder, engine: Engine = "auto") -> "Bundle":
     """Open a model that reads (classifies, tags, answers, embeds), to be used by the object for its task.
 
@@ -69,7 +82,7 @@ def open_bundle(model: str | Path | ModelFolder, engine: Engine = "auto") -> "Bu
     folder = open_folder(model)
     stored = folder.description.engine is not None
     if engine == "auto":
-        engine = "ctranslate2" if stored and folder.description.model.get("shape") == "encoder" else "torch"
+        engine = "ctranslate2" if stored and (_reads(folder) or _hears(folder)) else "torch"
     if engine == "torch":
         return _load(folder)
     return _load_fast(folder if stored else converted(folder))
@@ -81,7 +94,19 @@ def _load(folder: ModelFolder) -> "Bundle":
     return bundle.load(folder)
 
 
+def _reads(folder: ModelFolder) -> bool:
+    return bool(folder.description.model.get("shape") == "encoder")
+
+
+def _hears(folder: ModelFolder) -> bool:
+    return bool(folder.description.model.get("front", {}).get("kind") == "sound")
+
+
 def _load_fast(folder: ModelFolder) -> "Bundle":
+    if _hears(folder):
+        from clearformer.inference.speech_engine import speech_bundle
+
+        return speech_bundle(folder)
     from clearformer.inference.engine_network import fast_bundle
 
     return fast_bundle(folder)

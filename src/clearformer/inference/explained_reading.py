@@ -15,14 +15,16 @@ if TYPE_CHECKING:  # the readers call these functions
     from clearformer.inference.answer_finder import Answer, Answerer
     from clearformer.inference.text_readers import Classifier
 
-NO_ANSWER = "no answer"
+NO_ANSWER, NUMBER = "no answer", "the number"
 
 
 def explain_class(
     classifier: "Classifier", given: TextOrPair, found: str, config: WhyClassConfig, number: int = 1
 ) -> Explanation:
-    """Why this class, or the one that `config.of` names. found: the class that was found; number: of the text."""
-    label = _known_label(classifier.labels, found if config.of is None else config.of)
+    """Why this class, or the one that `config.of` names. found: the class that was found, or NUMBER; number: of the
+    text.
+    """
+    label, output_of = _explained_output(classifier, found, config.of)
     texts: dict[Part, str] = {"text": given} if isinstance(given, str) else {"text": given[0], "second": given[1]}
     cut = classifier.cut(given, number)
     try:
@@ -38,13 +40,13 @@ def explain_class(
     for window in cut.windows:
         after = len(window.ids) - window.lead - window.width
         inside = places[window.begin : window.begin + window.width]
-        looks = {"first": [0], "last": [len(window.ids) - 1], "mean": None}[classifier.bundle.config.head.pool]
+        looks = {"first": [0], "last": [len(window.ids) - 1]}.get(classifier.bundle.config.head.pool)
         rows.append(
             ReadRow(
                 ids=window.ids,
                 types=window.types if classifier.typed else None,
                 places=[*[None] * window.lead, *inside, *[None] * after],
-                logit_of=lambda output: output[:, classifier.labels.index(label)],
+                logit_of=lambda output: output[:, output_of],
                 looks=looks,
             )
         )
@@ -80,6 +82,16 @@ def explain_answer(
             )
         )
     return explain(answerer, {"question": question, "context": context}, rows, found.text or NO_ANSWER, config)
+
+
+def _explained_output(classifier: "Classifier", found: str, of: str | None) -> tuple[str, int]:
+    """What is explained, by name, and which of the head's outputs that is."""
+    if classifier.outcome.kind != "number":
+        label = _known_label(classifier.labels, found if of is None else of)
+        return label, classifier.labels.index(label)
+    if of is not None:
+        raise ValueError(f"this model gives a number to each text, so it has no class {of!r} to explain; leave it out")
+    return NUMBER, 0
 
 
 def _known_label(labels: Sequence[str], label: str) -> str:

@@ -19,6 +19,14 @@ class LikelihoodConfig:
         default=None,
         metadata={"help": "tokens scored before the window moves; without it half of that", "least": 1},
     )
+    memory: int | None = field(
+        default=None,
+        metadata={
+            "help": "tokens before the context whose states are remembered (Transformer-XL); without it as in training",
+            "least": 0,
+            "most": 1_000_000,
+        },
+    )
     cache: int = field(
         default=0,
         metadata={

@@ -1,4 +1,4 @@
-"""A network that reads, run by the fastest path that supports it: `Encoder` as it is written, or its faster twin.
+"""A network that reads texts or pictures, by the fastest path that supports it: `Encoder` as written, or its twin.
 
 The twin leaves padding out and keeps its weights packed. While somebody traces, the readable path runs, because only
 that one names its values. B batch, T length, D model width.
@@ -22,11 +22,13 @@ class ReadingNetwork:
         self._fast: FastEncoder | None = None
         self._known = isinstance(model, EncoderOnly)
 
-    def __call__(self, tokens: Tensor, keep: Tensor, types: Tensor | None = None) -> Tensor:
-        """What the head says. tokens, keep, types: B T."""
+    def __call__(self, tokens: Tensor, keep: Tensor | None = None, types: Tensor | None = None) -> Tensor:
+        """What the head says. tokens, keep, types: B T; or pictures, B C Y X."""
         fast = self._captured(tokens)
         if fast is None:
             output: Tensor = self.model(tokens, keep=keep, **({} if types is None else {"types": types}))
+        elif keep is None and getattr(self.model.head, "reads_first", False):
+            output = self.model.head(fast.first(tokens))
         else:
             output = self.model.head(fast.read(tokens, keep, types).states, keep)
         return output

@@ -20,6 +20,25 @@ class ReadingConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ClassConfig(ReadingConfig):
+    """How classes are found."""
+
+    flips: bool = field(
+        default=False, metadata={"help": "pictures: look at the mirror image too, and take the mean of both"}
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorConfig(ReadingConfig):
+    """How texts become vectors."""
+
+    prompt: str | None = field(
+        default=None,
+        metadata={"help": "what the texts are for (query, document, …), of models that want to be told; see inspect"},
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class AnswerConfig(ReadingConfig):
     """How an answer is looked for."""
 

@@ -13,24 +13,30 @@ from clearformer.folder.bundle import Bundle
 from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.inference.predictor import describe
 from clearformer.inference.summary_settings import HARD, Summary, SummaryConfig, usual_summaries
-from clearformer.inference.translator import Translator
+from clearformer.inference.translator_ensemble import translator_of
+from clearformer.inference.wrong_use import translates, wrong_use
 from clearformer.text.sentences import ends_a_sentence, sentences, whole_sentences
 
 LONGEST = 1024  # tokens that are read at a time by a model whose folder does not say
 
 
 class Summarizer:
-    """A model that reads a text and writes a shorter one."""
+    """A model that reads a text and writes a shorter one; or several, the mean of whose probabilities decides."""
 
-    def __init__(self, bundle: Bundle) -> None:
+    def __init__(self, bundle: Bundle, *others: Bundle) -> None:
+        for one in (bundle, *others):
+            if one.task not in (None, "summarization") or not translates(one.config):
+                raise ValueError(wrong_use(one.config, "summarization", one.task))
         self.bundle, self.model = bundle, bundle.model
-        self.writer = Translator(bundle)
+        self.writer = translator_of([bundle, *others])
         self.tokenizer = self.writer.source_tokenizer
         self.usual = usual_summaries(bundle.provenance)
-        self.longest = _longest(bundle)
+        self.longest = min(map(_longest, (bundle, *others)))
+        self.together = 1 + len(others)
 
     def __repr__(self) -> str:
-        return describe(self, f"reads {self.longest} tokens at a time")
+        more = f"the first of {self.together} that decide together, " if self.together > 1 else ""
+        return describe(self, f"{more}reads {self.longest} tokens at a time")
 
     def summarize(
         self,
@@ -95,6 +101,11 @@ class Summarizer:
         if whole := whole_sentences(within).strip():
             return whole, True
         return text, len(found.tokens) < limit or ends_a_sentence(text)
+
+
+def summarizer_of(bundles: Sequence[Bundle]) -> Summarizer:
+    """One model alone, or several together."""
+    return Summarizer(*bundles)
 
 
 def join_parts(summaries: Sequence[str]) -> str:

@@ -93,7 +93,7 @@ class Summary:
     @property
     def remark(self) -> str:
         """What is to be said about how it came about; mostly nothing."""
-        told = []
+        told = [] if self.tokens else ["is empty, and so is its summary"]
         if self.read < self.tokens:
             told.append(f"has {self.tokens} tokens, of which the first {self.read} were read")
         elif self.parts > 1:

@@ -4,7 +4,7 @@ import logging
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from clearformer.decoding.constraints.token_masks import TokenMasks
@@ -26,11 +26,13 @@ from clearformer.inference.kept_stepper import KeptStepper
 from clearformer.inference.likelihood_settings import LikelihoodConfig
 from clearformer.inference.moving_window import WindowStepper, moves
 from clearformer.inference.predictor import describe
+from clearformer.inference.segment_stepper import SegmentStepper
 from clearformer.inference.steppers import SearchInput
-from clearformer.inference.text_likelihood import measure
+from clearformer.inference.text_likelihood import measure, way_of_reading
+from clearformer.inference.trained_memory import refuse_places, trained_memory
 from clearformer.inference.written_text import Continuation, WrittenText
 from clearformer.inference.wrong_use import wrong_use
-from clearformer.text.running_text import running_ids
+from clearformer.text.running_text import forgets_lines, running_ids, running_text
 from clearformer.text.token_bytes import TokenBytes, token_bytes
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.text.unusable import UnusableTextError
@@ -74,16 +76,19 @@ def write_tokens(given: SearchInput, config: GenerationConfig) -> Iterator[Token
 class TextGenerator:
     """A language model with its vocabulary."""
 
-    def __init__(self, bundle: Bundle) -> None:
+    def __init__(self, bundle: Bundle, *, wanted: str = "language-model") -> None:
+        """wanted: the task that it is opened for, which a refusal names."""
         if bundle.config.shape != "decoder" or bundle.config.head.kind != "language-model":
-            raise ValueError(wrong_use(bundle.config, "language-model"))
+            raise ValueError(wrong_use(bundle.config, wanted, bundle.task))
         self.bundle, self.model = bundle, bundle.model.eval()
         self.tokenizer: Tokenizer = bundle.preprocessing.sides[0]
         self.network = CausalNetwork(self.model, eight_bits=bundle.eight_bits)
         self.stepper = DecoderStepper(self.network)
         learned = bundle.config.position.kind == "learned"
         self.longest = bundle.config.max_len if learned else sys.maxsize
-        self.window = self.context if bundle.config.position.kind in WITHIN_TRAINED else sys.maxsize
+        self.memory = trained_memory(bundle)
+        trained_only = bundle.config.position.kind in WITHIN_TRAINED and not self.memory
+        self.window = self.context if trained_only else sys.maxsize
         self._told = False
         self._masks: tuple[Any, TokenMasks] | None = None
         self._kept: KeptStepper | None = (
@@ -131,7 +136,7 @@ class TextGenerator:
         """Tokens and their log-probabilities as they are chosen. prompt: ids, as `encode` makes them."""
         chosen = replace(config or GenerationConfig(), **changes)
         given = self.prepare(prompt, chosen)
-        if chosen.samples > 1 or moves(self.window, len(prompt), chosen.max_new):
+        if chosen.samples > 1 or given.stepper is not self.stepper:
             yield from write_tokens(given, chosen)
             return
         # Nobody else has the stepper while a text is being written: two texts in turns would share one past.
@@ -181,6 +186,9 @@ class TextGenerator:
         return TokenTrie(self._spelling.bytes)
 
     def _stepper_for(self, prompt: int, new: int) -> Stepper[Any]:
+        if self.memory:
+            remembering = SegmentStepper(self.network, length=self.context, memory=self.memory)
+            return remembering if moves(remembering.room, prompt, new) else self.stepper
         if not moves(self.window, prompt, new):
             return self.stepper
         if not self._told:
@@ -188,10 +196,25 @@ class TextGenerator:
             self._told = True
         return WindowStepper(self.stepper, self.window)
 
+    @property
+    def room(self) -> int:
+        """Tokens of a text before anything of it is forgotten."""
+        if not self.memory:
+            return self.window
+        return SegmentStepper(self.network, length=self.context, memory=self.memory).room
+
+    @cached_property
+    def _goes_on(self) -> bool:
+        """Whether what usually ends a text is a line end here: running text in a vocabulary that forgets those."""
+        markers = self.bundle.preprocessing.markers
+        if markers is None or markers.before_source or self.bundle.task is None:
+            return False
+        return forgets_lines(self.tokenizer)
+
     def _written(self, prompt: Sequence[int], config: GenerationConfig) -> WrittenText:
         constraint = self._constraint(prompt, config)
         return WrittenText(
-            self.tokenizer.decode,
+            partial(running_text, self.tokenizer) if self._goes_on else self.tokenizer.decode,
             prompt,
             end=self.end(),
             stops=config.stop_text,
@@ -226,10 +249,10 @@ class TextGenerator:
         context = chosen.context or self.context
         if context > self.longest:
             raise ValueError(f"a context of {context} tokens is more than the model's {self.longest}; take less")
-        stride = chosen.stride or max(1, context // 2)
-        if stride > context:
-            raise ValueError(f"a stride must be at least 1 and no more than the context of {context}, not {stride}")
-        return measure(self.network, texts, chosen, context=context, stride=stride, on_progress=on_progress)
+        way = way_of_reading(chosen, context, self.memory)
+        if way.memory:
+            refuse_places(self.bundle.config.position.kind)
+        return measure(self.network, texts, chosen, way, on_progress=on_progress)
 
     @property
     def context(self) -> int:
@@ -263,7 +286,9 @@ class TextGenerator:
         return [] if start is None else [start]
 
     def end(self) -> int:
-        """The token that ends a text."""
+        """The token that ends a text; padding, which no text has, where the usual one stands for a line end."""
+        if self._goes_on:
+            return self.tokenizer.pad_id
         known = self.tokenizer.special_ids
         end = known.get("eos", known.get("sep"))
         if end is None:

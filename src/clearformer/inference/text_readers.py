@@ -11,17 +11,18 @@ import torch
 from torch import Tensor
 
 from clearformer.folder.bundle import Bundle
-from clearformer.folder.preprocessing import Outcome
+from clearformer.folder.preprocessing import Outcome, VectorFacts
 from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.inference.attribution import Explanation
-from clearformer.inference.explained_reading import explain_class
+from clearformer.inference.explained_reading import NUMBER, explain_class
 from clearformer.inference.piece_windows import all_pieces, piece_windows
 from clearformer.inference.predictor import describe
 from clearformer.inference.reading_network import ReadingNetwork
-from clearformer.inference.reading_settings import ReadingConfig, WhyClassConfig
+from clearformer.inference.reading_settings import ClassConfig, ReadingConfig, VectorConfig, WhyClassConfig
 from clearformer.inference.steppers import SourceBatch, pad_sources
 from clearformer.inference.text_windows import CutText, TextOrPair, cut_text
 from clearformer.inference.wrong_use import wrong_use
+from clearformer.model.heads import POOLS
 from clearformer.text.tokenizer import Encoding, Tokenizer
 from clearformer.text.unusable import UnusableTextError
 
@@ -51,7 +52,7 @@ class Reader:
 
     def __init__(self, bundle: Bundle, kind: str) -> None:
         if bundle.config.head.kind != kind or bundle.config.front.kind != "tokens":
-            raise ValueError(wrong_use(bundle.config, kind))
+            raise ValueError(wrong_use(bundle.config, kind, bundle.task))
         self.bundle, self.model = bundle, bundle.model.eval()
         self._reading = ReadingNetwork(self.model)
         self.tokenizer: Tokenizer = bundle.preprocessing.sides[0]
@@ -109,12 +110,13 @@ class Classifier(Reader):
         self.typed = bundle.config.embedding.types > 1  # whether it is told which of two texts a token is of
 
     def classify(
-        self, texts: str | Sequence[TextOrPair], config: ReadingConfig | None = None, **changes: Any
+        self, texts: str | Sequence[TextOrPair], config: ClassConfig | None = None, **changes: Any
     ) -> list[Classification]:
         """The class, or classes, of each text or pair of texts, in order."""
         if self.outcome.kind == "number":
             raise ValueError("this model gives a number to each text and no class; use `estimate`")
-        return [self._classification(row) for row in self.results(texts, config, **changes)]
+        chosen = replace(config or ClassConfig(), **changes)
+        return [self._classification(row) for row in self.results(texts, chosen)]
 
     def estimate(
         self, texts: str | Sequence[TextOrPair], config: ReadingConfig | None = None, **changes: Any
@@ -158,12 +160,13 @@ class Classifier(Reader):
     def why(
         self, texts: str | Sequence[TextOrPair], config: WhyClassConfig | None = None, **changes: Any
     ) -> list[Explanation]:
-        """How much each word of each text counted for its class, or for the one that `of` names."""
+        """How much each word of each text counted for its class, for the one that `of` names, or for its number."""
         options = replace(config or WhyClassConfig(), **changes)
         given: list[TextOrPair] = [texts] if isinstance(texts, str) else list(texts)
-        found = self.classify(given, batch=options.batch)
+        numbers = self.outcome.kind == "number"
+        found = [NUMBER] * len(given) if numbers else [one.label for one in self.classify(given, batch=options.batch)]
         return [
-            explain_class(self, one, said.label, options, number)
+            explain_class(self, one, said, options, number)
             for number, (one, said) in enumerate(zip(given, found, strict=True), start=1)
         ]
 
@@ -182,15 +185,17 @@ def result_of(logits: Tensor, outcome: Outcome) -> list[float]:
 
 
 class Embedder(Reader):
-    """Texts as vectors whose products say how near they are: the mean of the states, of length one."""
+    """Texts as vectors whose products say how near they are: their states as one vector, of length one."""
 
     def __init__(self, bundle: Bundle) -> None:
         super().__init__(bundle, "states")
+        self.facts = bundle.preprocessing.vectors or VectorFacts()
+        self.longest = min(self.longest, self.facts.longest or self.longest)
 
     def embed(
         self,
         texts: str | Sequence[str],
-        config: ReadingConfig | None = None,
+        config: VectorConfig | None = None,
         *,
         on_progress: OnProgress = unwatched,
         **changes: Any,
@@ -199,32 +204,47 @@ class Embedder(Reader):
 
         A text that does not fit is read in overlapping windows: the mean of their vectors, weighted by their lengths.
         """
-        batch = replace(config or ReadingConfig(), **changes).batch
+        chosen = replace(config or VectorConfig(), **changes)
+        before = self.prompt(chosen.prompt)
         given = [texts] if isinstance(texts, str) else list(texts)
-        windows = [self._windows(number, one) for number, one in enumerate(given, start=1)]
+        windows = [self._windows(number, one, before) for number, one in enumerate(given, start=1)]
         rows = [(owner, row) for owner, parts in enumerate(windows) for row in parts]
         rows.sort(key=lambda one: len(one[1]))  # like lengths need little padding
         sums = torch.zeros(len(given), self.bundle.config.dim)
-        for start in range(0, len(rows), batch):
-            part = rows[start : start + batch]
+        for start in range(0, len(rows), chosen.batch):
+            part = rows[start : start + chosen.batch]
             weights = torch.tensor([len(row) if len(windows[owner]) > 1 else 1 for owner, row in part])
-            means = self._means([row for _, row in part]).float() * weights[:, None]
-            sums.index_add_(0, torch.tensor([owner for owner, _ in part]), means)
+            pooled = self._pooled([row for _, row in part]).float() * weights[:, None]
+            sums.index_add_(0, torch.tensor([owner for owner, _ in part]), pooled)
             on_progress(start + len(part), len(rows))
         return torch.nn.functional.normalize(sums, dim=-1)
 
+    def prompt(self, name: str | None) -> str:
+        """What this model wants before a text that is for `name`; without a name, the usual one if there is one."""
+        name = self.facts.usual_prompt if name is None else name
+        if name is None:
+            return ""
+        if name not in self.facts.prompts:
+            known = ", ".join(self.facts.prompts) or "none"
+            raise ValueError(f"this model has no prompt named {name!r}; it has {known}")
+        return self.facts.prompts[name]
+
+    def purpose(self, *names: str) -> str | None:
+        """The first of these names for which the model has a prompt of its own."""
+        return next((name for name in names if name in self.facts.prompts), None)
+
     @torch.inference_mode()
-    def _means(self, rows: Sequence[Sequence[int]]) -> Tensor:
-        """The mean of the states of each row, without its padding. B D."""
+    def _pooled(self, rows: Sequence[Sequence[int]]) -> Tensor:
+        """One vector per row, without its padding. B D."""
         source = self.rectangle(rows)
         tokens, keep = source.tokens[:, : self.longest], source.keep[:, : self.longest]
-        states = self._reading.states(tokens, keep)
-        real = keep[..., None].to(states.dtype)
-        return (states * real).sum(dim=1) / real.sum(dim=1)
+        pooled: Tensor = POOLS[self.facts.pool](0)(self._reading.states(tokens, keep), keep)
+        return pooled
 
-    def _windows(self, number: int, text: str) -> list[list[int]]:
+    def _windows(self, number: int, text: str, before: str) -> list[list[int]]:
         try:
             pieces = all_pieces(self.tokenizer, text)
+            pieces = all_pieces(self.tokenizer, before + text) if pieces and before else pieces
         except ValueError as error:
             raise UnusableTextError(number, f"cannot be read: {error}") from error
         if not pieces:

@@ -49,7 +49,7 @@ class TextRepairer:
 
     def __init__(self, bundle: Bundle) -> None:
         self.bundle, self.model = bundle, bundle.model
-        self.writer = Translator(bundle)
+        self.writer = Translator(bundle, wanted="denoising")
         self.tokenizer = self.writer.source_tokenizer
         self.corruption = Corruption(self.tokenizer, corruption_of(bundle.provenance))
         if self.corruption.mask < 0 and not len(self.corruption.sentinels):

@@ -1,89 +1,104 @@
-"""Sound in, text out: a Whisper-style model folder in use, for recordings that fit its window."""
+"""Sound in, text out: a model folder in use, whichever way its network writes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, Protocol
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from clearformer.folder.bundle import Bundle
 from clearformer.folder.preprocessing import SoundFacts
-from clearformer.inference.generation_settings import GenerationConfig
+from clearformer.foundation.progress import OnProgress, unwatched
+from clearformer.inference.frame_label_writer import FrameLabelWriter
+from clearformer.inference.piecewise_reader import PiecewiseReader
 from clearformer.inference.predictor import describe
+from clearformer.inference.sound_frames import Sound, check_channels, frames_of
+from clearformer.inference.sound_token_writer import SoundTokenWriter
+from clearformer.inference.speech_engine import SpeechEngine
+from clearformer.inference.spoken_times import AttentionTimer
+from clearformer.inference.transcript import OnPiece, Transcript, unheard
+from clearformer.inference.transcription_settings import TranscriptionConfig
+from clearformer.inference.whisper_reader import START, WhisperReader, has_whispers_marks, silence_mark
+from clearformer.inference.window_writer import TorchWindowWriter
 from clearformer.inference.wrong_use import wrong_use
-from clearformer.model.mel import log_mel
-
-START, PLAIN, END = "<|startoftranscript|>", "<|notimestamps|>", "<|endoftext|>"
-Sound = NDArray[np.floating[Any]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Transcript:
-    """What was said."""
+class RecordingReader(Protocol):
+    """A way to read recordings of any length."""
 
-    text: str
-    log_prob: float
+    def read(
+        self,
+        sounds: Sequence[Sound],
+        config: TranscriptionConfig,
+        on_progress: OnProgress = unwatched,
+        on_piece: OnPiece = unheard,
+    ) -> list[Transcript]: ...
 
 
 class Transcriber:
-    """An encoder–decoder over mel frames, with its vocabulary."""
+    """A network over mel frames, with its vocabulary."""
 
     def __init__(self, bundle: Bundle) -> None:
         if bundle.config.front.kind != "sound" or bundle.config.head.kind != "language-model":
-            raise ValueError(wrong_use(bundle.config, "transcription"))
+            raise ValueError(wrong_use(bundle.config, "transcription", bundle.task))
         self.bundle = bundle
-        self.model: Any = bundle.model.eval()
         self.facts = bundle.preprocessing.sound or SoundFacts(mels=bundle.config.front.mels)
+        self.tokenizer = bundle.preprocessing.sides[1]
+        self.reader = self._reader()
+
+    def _reader(self) -> RecordingReader:
+        """An encoder alone labels frames; of those that write tokens, Whisper's vocabulary has marks of its own."""
+        if self.bundle.config.shape == "encoder":
+            return PiecewiseReader(FrameLabelWriter(self.bundle, self.facts), self.facts)
+        if has_whispers_marks(self.tokenizer):
+            engine = self.bundle.model
+            if isinstance(engine, SpeechEngine):
+                return WhisperReader(self.bundle, self.facts, engine, lambda: engine)
+            start = self.tokenizer.id(START)
+            return WhisperReader(
+                self.bundle,
+                self.facts,
+                TorchWindowWriter(self.bundle, start=start, silence=silence_mark(self.tokenizer)),
+                lambda: AttentionTimer(self.bundle, self.facts),
+            )
+        return PiecewiseReader(SoundTokenWriter(self.bundle, self.facts), self.facts)
 
     def transcribe(
-        self, sounds: Sound | Sequence[Sound], config: GenerationConfig | None = None, **changes: Any
+        self,
+        sounds: Sound | Sequence[Sound],
+        config: TranscriptionConfig | None = None,
+        *,
+        on_progress: OnProgress = unwatched,
+        on_piece: OnPiece = unheard,
+        **changes: Any,
     ) -> list[Transcript]:
-        """The text of each recording: samples between -1 and 1 at the model's rate, one channel."""
-        chosen = replace(config or GenerationConfig(), **changes)
-        if chosen != GenerationConfig(max_new=chosen.max_new, seed=chosen.seed):
-            raise ValueError("a transcript takes the likeliest token each time; leave all settings but max_new out")
-        given = [sounds] if isinstance(sounds, np.ndarray) else list(sounds)
-        return [self._one(sound, chosen) for sound in given]
+        """The text of each recording: samples between -1 and 1 at the model's rate, one channel.
 
-    @torch.inference_mode()
-    def _one(self, sound: Sound, config: GenerationConfig) -> Transcript:
-        tokenizer = self.bundle.preprocessing.sides[1]
-        end = tokenizer.id(END)
-        tokens = torch.tensor([[tokenizer.id(START), tokenizer.id(PLAIN)]])
-        memory = self.model.encode(self.frames(sound))
-        cache = self.model.start_cache()
-        written: list[int] = []
-        total = 0.0
-        room = min(config.max_new, self.bundle.config.max_len - tokens.size(1))
-        while len(written) < room:
-            logits: Tensor = self.model.decode(tokens, memory, cache=cache)[0, -1]
-            logits[end + 1 :] = -torch.inf  # marks of time, language and task are not said
-            scores = logits.log_softmax(-1)
-            best = int(scores.argmax())
-            total += float(scores[best])
-            if best == end:
-                break
-            written.append(best)
-            tokens = torch.tensor([[best]])
-        return Transcript(text=tokenizer.decode(written).strip(), log_prob=total)
+        on_progress: hears the samples that were read, and how many there are. on_piece: hears what was read at once,
+        and the tokens that were written of it.
+        """
+        chosen = replace(config or TranscriptionConfig(), **changes)
+        self._check(chosen)
+        given = [sounds] if isinstance(sounds, np.ndarray) else list(sounds)
+        for sound in given:
+            check_channels(sound)
+        with torch.inference_mode():
+            return self.reader.read(given, chosen, on_progress, on_piece)
+
+    def _check(self, config: TranscriptionConfig) -> None:
+        """Refuse to tell a model what it cannot hear."""
+        known = self.facts.tongues
+        if config.language is not None and config.language not in known:
+            said = f"it knows {', '.join(known)}" if known else "it is told of no language"
+            raise ValueError(f"this model cannot be told that {config.language!r} is spoken; {said}")
+        if config.translate and not known:
+            raise ValueError("this model knows one language, so it translates nothing; leave translate out")
 
     def frames(self, sound: Sound) -> Tensor:
-        """Mel frames of a recording, filled up with silence to the model's window: 1 T mels."""
-        facts = self.facts
-        if sound.ndim != 1:
-            raise ValueError(
-                f"a recording has one channel here, not shape {sound.shape}; take the mean of its channels"
-            )
-        room = round(facts.seconds * facts.sample_rate)
-        if len(sound) > room:
-            seconds = len(sound) / facts.sample_rate
-            raise ValueError(f"a recording of {seconds:.1f} s does not fit the model's {facts.seconds:g} s; cut it")
-        filled = torch.zeros(1, room)
-        filled[0, : len(sound)] = torch.from_numpy(np.ascontiguousarray(sound, dtype=np.float32))
-        return log_mel(filled, rate=facts.sample_rate, mels=facts.mels, window=facts.window, hop=facts.hop)
+        """Mel frames of a recording that is no longer than the model's window: 1 T mels."""
+        return frames_of(sound, self.facts)[None]
 
     def __repr__(self) -> str:
-        return describe(self, f"sound at {self.facts.sample_rate} Hz, up to {self.facts.seconds:g} s")
+        return describe(self, f"sound at {self.facts.sample_rate} Hz, up to {self.facts.seconds:g} s at a time")

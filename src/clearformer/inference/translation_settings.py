@@ -147,4 +147,9 @@ class Translation:
 
 def nothing() -> Translation:
     """What a blank text becomes, without asking any model."""
-    return Translation(text="", score=0.0, log_prob=0.0, tokens=(), token_log_probs=(), ids=())
+    return untouched("")
+
+
+def untouched(text: str) -> Translation:
+    """A text that is left as it is."""
+    return Translation(text=text, score=0.0, log_prob=0.0, tokens=(), token_log_probs=(), ids=())

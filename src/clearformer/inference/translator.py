@@ -41,9 +41,10 @@ def beam_config(config: DecodingConfig) -> BeamConfig:
 class Translator:
     """An encoder–decoder with its vocabularies."""
 
-    def __init__(self, bundle: Bundle) -> None:
+    def __init__(self, bundle: Bundle, *, wanted: str = "translation") -> None:
+        """wanted: the task that it is opened for, which a refusal names; some tasks translate only inside."""
         if not translates(bundle.config):
-            raise ValueError(wrong_use(bundle.config, "translation"))
+            raise ValueError(wrong_use(bundle.config, wanted, bundle.task))
         self.bundle, self.model = bundle, bundle.model.eval()
         self.source_tokenizer, self.target_tokenizer = bundle.preprocessing.sides
         self.markers = bundle.preprocessing.framing

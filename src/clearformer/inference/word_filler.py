@@ -10,7 +10,7 @@ from clearformer.folder.bundle import Bundle
 from clearformer.inference.predictor import describe
 from clearformer.inference.reading_settings import ReadingConfig
 from clearformer.inference.text_readers import Reader
-from clearformer.inference.wrong_use import wrong_use
+from clearformer.inference.wrong_use import use_of, wrong_use
 from clearformer.text.tokenizer import Encoding
 from clearformer.text.unusable import UnusableTextError
 
@@ -33,8 +33,8 @@ class WordFiller(Reader):
     """A model that was trained to guess hidden words."""
 
     def __init__(self, bundle: Bundle) -> None:
-        if bundle.config.shape != "encoder":  # what writes from left to right sees no word behind the gap
-            raise ValueError(wrong_use(bundle.config, "masked-language-model"))
+        if use_of(bundle.config)[1] != "fill":  # what writes from left to right sees no word behind the gap
+            raise ValueError(wrong_use(bundle.config, "masked-language-model", bundle.task))
         super().__init__(bundle, "language-model")
         if "mask" not in self.tokenizer.special_ids:
             raise ValueError("this vocabulary has no token for a gap, so the model cannot fill one")

@@ -8,8 +8,8 @@ _USES: dict[str, tuple[str, str | None]] = {
     "tags": ("tags words", "tag"),
     "span": ("answers questions", "answer"),
     "states": ("embeds texts", "embed"),
-    "boxes": ("finds objects in pictures", None),
-    "masks": ("segments pictures", None),
+    "boxes": ("finds objects in pictures", "detect"),
+    "masks": ("segments pictures", "segment"),
     "pixels": ("paints pictures", None),
 }
 _WRITERS: dict[str, tuple[str, str | None]] = {
@@ -18,15 +18,30 @@ _WRITERS: dict[str, tuple[str, str | None]] = {
     "autoencoder": ("gives its input back", None),
 }
 _TRANSLATES = ("translates", "translate")
+_CONTINUES = _WRITERS["decoder"]
+# What a folder's task makes of a network that is also good for something else, by what the network alone would do.
+_TRAINED: dict[tuple[tuple[str, str | None], str | None], tuple[str, str | None]] = {
+    (_TRANSLATES, "summarization"): ("summarises texts", "summarize"),
+    (_TRANSLATES, "denoising"): ("repairs damaged texts", "fill"),
+    (_CONTINUES, "conversation"): ("converses", "chat"),
+}
 _SEES = ("classifies pictures", "classify")
-_HEARS = ("transcribes recordings", None)
+_FINDS = _USES["boxes"]
+_PAINTS = ("paints pictures", "paint")
+_GIVES_BACK = ("gives pictures back from a short code", "reconstruct")
+_HEARS = ("transcribes recordings", "transcribe")
 _ASKED = {
     **_USES,
-    "language-model": _WRITERS["decoder"],
+    **{str(task): use for (_, task), use in _TRAINED.items()},
+    "language-model": _CONTINUES,
     "masked-language-model": _WRITERS["encoder"],
     "translation": _TRANSLATES,
     "picture-classification": _SEES,
+    "segmentation": _USES["masks"],
+    "detection": _FINDS,
     "transcription": _HEARS,
+    "autoencoding": _GIVES_BACK,
+    "painting": _PAINTS,
 }
 _SHAPES = {
     "encoder-decoder": "an encoder–decoder",
@@ -35,12 +50,13 @@ _SHAPES = {
     "lstm": "an LSTM",
     "convolution": "a convolutional network",
     "autoencoder": "an autoencoder",
+    "conditioned": "a stack that is told a class",
 }
 
 
-def wrong_use(config: ModelConfig, wanted: str) -> str:
-    """A sentence for a model that is not the `wanted` one: a kind of head over texts, or a task."""
-    does, verb = use_of(config)
+def wrong_use(config: ModelConfig, wanted: str, task: str | None = None) -> str:
+    """A sentence for a model that is not the `wanted` one: a kind of head over texts, or a task. task: its folder's."""
+    does, verb = use_of(config, task)
     asked = _ASKED[wanted][0]
     advice = f"use `clearformer {verb}`" if verb else "no verb uses it yet, and `clearformer inspect` shows its parts"
     return f"this model is {_SHAPES[config.shape]} that {does}, not one that {asked}; {advice}"
@@ -51,10 +67,21 @@ def translates(config: ModelConfig) -> bool:
     return use_of(config) == _TRANSLATES
 
 
-def use_of(config: ModelConfig) -> tuple[str, str | None]:
-    """What a model does, and the verb for it, where there is one."""
+def use_of(config: ModelConfig, task: str | None = None) -> tuple[str, str | None]:
+    """What a model does, and the verb for it, where there is one. task: what its folder says that it is for."""
+    use = _use_of_network(config)
+    return _TRAINED.get((use, task), use)
+
+
+def _use_of_network(config: ModelConfig) -> tuple[str, str | None]:
+    if config.shape == "conditioned":
+        return _PAINTS
+    if config.front.kind == "patches" and config.shape == "autoencoder":
+        return _GIVES_BACK
     if config.front.kind == "patches":
-        return _SEES if config.head.kind == "class" else ("reads pictures", None)
+        if config.head.kind == "boxes" and config.shape == "encoder":
+            return _FINDS
+        return {"class": _SEES, "masks": _USES["masks"]}.get(config.head.kind, ("reads pictures", None))
     if config.front.kind == "sound":
         return _HEARS if config.head.kind == "language-model" else ("reads recordings", None)
     if config.head.kind != "language-model":
