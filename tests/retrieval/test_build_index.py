@@ -23,7 +23,12 @@ def embedded(monkeypatch):
     """Every text that goes through the network."""
     texts = []
     real = Embedder.embed
-    monkeypatch.setattr(Embedder, "embed", lambda self, given, *rest: texts.extend(given) or real(self, given, *rest))
+
+    def embed(self, given, **choices):
+        texts.extend(given)
+        return real(self, given, **choices)
+
+    monkeypatch.setattr(Embedder, "embed", embed)
     return texts
 
 

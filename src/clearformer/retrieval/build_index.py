@@ -128,7 +128,8 @@ def _vectors(embedder: "Embedder", texts: list[str]) -> NDArray[np.float32]:
     while seen:
         try:
             made = np.zeros((len(texts), embedder.bundle.config.dim), dtype=np.float32)
-            made[seen] = embedder.embed([texts[number] for number in seen]).numpy()
+            purpose = embedder.purpose("document", "passage", "corpus")
+            made[seen] = embedder.embed([texts[number] for number in seen], prompt=purpose).numpy()
         except UnusableTextError as error:
             del seen[error.number - 1]
         else:

@@ -102,7 +102,10 @@ class SearchIndex:
         for number, query in enumerate(queries, start=1):
             if not query.strip():
                 raise UnusableTextError(number, "is empty; say what to look for")
-        vectors = None if way == "words" else self.embedder.embed(list(queries)).numpy()
+        vectors = None
+        if way != "words":
+            purpose = self.embedder.purpose("query")
+            vectors = self.embedder.embed(list(queries), prompt=purpose).numpy()
         for number, query in enumerate(queries):
             bm25 = share = windows = cosine = None
             if way != "meaning":
