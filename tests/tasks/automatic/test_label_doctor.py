@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from clearformer.data.readers.labelled import LabelledText
-from clearformer.tasks.automatic.label_doctor import examine_labels
+from clearformer.tasks.automatic.label_doctor import examine_labels, examine_table
 
 CLEAN = [LabelledText(f"text number {n}", None, ("good", "bad")[n % 2], n + 2) for n in range(40)]
 
@@ -63,3 +63,13 @@ def test_examples_are_few_and_counts_are_whole():
     report = examine_labels(Path("a.csv"), rows)
     assert report.totals["a text that stands more than once"] == 49
     assert len(report.findings) == 5
+
+
+def test_every_gap_of_a_table_is_named_and_the_rest_is_examined(tmp_path):
+    table = tmp_path / "a.csv"
+    rows = [f"text number {n},{('good', 'bad')[n % 2]}" for n in range(40)]
+    table.write_text("\n".join(["text,label", *rows[:20], "  ,bad", *rows[20:], "no label,", "text number 0,bad"]))
+    report = examine_table(table)
+    assert report.fatal
+    assert report.totals == {"an empty text or label": 2, "the same text with two labels": 1}
+    assert [finding.place for finding in report.findings] == [f"{table}:{line}" for line in (22, 43, 44)]

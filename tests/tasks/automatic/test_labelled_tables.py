@@ -85,6 +85,20 @@ def test_too_few_texts_are_refused(tmp_path):
         AUTOMATIC.choose([write_table(tmp_path / "a.csv", rows=10)], tmp_path / "run")
 
 
+def test_the_same_few_texts_again_and_again_are_refused(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text,label\n" + "one,x\ntwo,y\n" * 20)
+    with pytest.raises(LabelledError, match="has only 2 different texts"):
+        AUTOMATIC.choose([path], tmp_path / "run")
+
+
+def test_an_example_of_a_pair_has_both_texts(tmp_path):
+    (tmp_path / "data").mkdir()
+    rows = [{"text": "how old", "second": "what age", "label": "x"}, {"text": "why", "second": "why not", "label": "y"}]
+    (tmp_path / "data" / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert AUTOMATIC.example(tmp_path) == "why ||| why not"
+
+
 def test_the_doctor_looks_at_the_same_rows(tmp_path):
     path = write_table(tmp_path / "reviews.csv")
     path.write_text(path.read_text() + "godo,something else\n")

@@ -1,6 +1,5 @@
 """From a folder of pictures to a recipe: the same share of each class, links instead of copies, damage by name."""
 
-import json
 import tomllib
 
 import numpy as np
@@ -9,7 +8,7 @@ from PIL import Image
 
 from clearformer.foundation import settings
 from clearformer.run.recipe import parse_recipe
-from clearformer.tasks.automatic.picture_folders import AUTOMATIC, choose, examine, example, recognise
+from clearformer.tasks.automatic.picture_folders import AUTOMATIC, choose, examine, example, in_patches, recognise
 from flows.tiny_tasks import SHAPES, draw
 
 
@@ -44,6 +43,15 @@ def test_every_class_is_held_out_alike_and_no_picture_is_in_two_parts(folder, tm
     assert AUTOMATIC.name([folder]) == "digits"
 
 
+@pytest.mark.parametrize("side", range(8, 65))
+def test_patches_fill_the_picture_and_are_at_most_eight_across(side):
+    fitted, patch = in_patches(side)
+    assert side - patch < fitted <= side
+    assert fitted % patch == 0
+    assert 4 <= fitted // patch <= 8
+    assert patch & (patch - 1) == 0
+
+
 def test_a_folder_is_recognised_by_its_subfolders(folder, tmp_path):
     assert recognise([folder]) == "pictures in 3 classes, one per subfolder"
     assert recognise([folder / "0"]) is None
@@ -59,23 +67,30 @@ def test_a_sound_folder_has_nothing_to_report(folder):
     assert "nothing found" in report.to_text()
 
 
-def test_what_is_wrong_is_named_by_file(folder, tmp_path):
+def test_what_is_wrong_stops_the_choice_by_name(folder, tmp_path):
     (folder / "0" / "broken.png").write_bytes(b"not a picture")
-    (folder / "1" / "same.png").write_bytes((folder / "0" / "3.png").read_bytes())
-    (folder / "few").mkdir()
-    Image.fromarray(np.zeros((4, 4), dtype=np.uint8)).save(folder / "few" / "a.png")
-    report = examine([folder])
-    told = json.loads(report.to_json())
-    assert report.fatal
-    assert told["fatal"]
-    found = {finding["file"].removeprefix(f"{folder}/"): finding for finding in told["findings"]}
-    assert found["0/broken.png"]["fatal"]
-    assert "in another class" in found["1/same.png"]["detail"]
-    assert not found["1/same.png"]["fatal"]
-    assert found["few"]["detail"] == "only 1 pictures of this class; add more"
+    assert examine([folder]).fatal
     with pytest.raises(ValueError, match=r"broken\.png"):
         choose([folder], tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_parts_that_somebody_made_stay_as_they_are(folder, tmp_path):
+    """Only what is missing is held out, and of the training part."""
+    divided = tmp_path / "divided"
+    for part, numbers in (("train", range(9)), ("test", [9])):
+        for digit in SHAPES:
+            (divided / part / str(digit)).mkdir(parents=True)
+            for number in numbers:
+                name = f"{digit}/{number}.png"
+                (divided / part / name).write_bytes((folder / name).read_bytes())
+    assert recognise([divided]) == "pictures in 3 classes, one per subfolder, divided into train and test"
+    chosen = choose([divided], tmp_path / "run")
+    linked = {part: list((tmp_path / "run" / "data" / part).rglob("*.png")) for part in ("train", "dev", "test")}
+    assert {part: len(files) for part, files in linked.items()} == {"train": 24, "dev": 3, "test": 3}
+    assert {path.resolve().parts[-3] for path in linked["test"]} == {"test"}
+    assert {path.resolve().parts[-3] for path in linked["dev"]} == {"train"}
+    assert "its own part for test" in chosen.choices[0].reason
 
 
 def test_a_picture_under_two_names_is_not_in_two_parts(folder, tmp_path):
@@ -90,6 +105,17 @@ def test_a_picture_under_two_names_is_not_in_two_parts(folder, tmp_path):
     assert not parts[0] & parts[1]
     assert not parts[0] & parts[2]
     assert not parts[1] & parts[2]
+
+
+def test_a_near_copy_is_not_in_another_part(folder, tmp_path):
+    """A picture saved again as a JPEG is no other picture."""
+    for path in list(folder.rglob("*.png")):
+        Image.open(path).convert("RGB").save(path.with_suffix(".jpg"), quality=98)
+    choose([folder], tmp_path / "run")
+    for part in ("train", "dev", "test"):
+        linked = list((tmp_path / "run" / "data" / part).rglob("*.*"))
+        stems = [(path.parent.name, path.stem) for path in linked if path.is_file()]
+        assert len(stems) == 2 * len(set(stems))
 
 
 def test_a_second_choice_forgets_the_first(folder, tmp_path):

@@ -25,7 +25,7 @@ def test_choices_make_a_recipe_that_reads(tmp_path):
     assert recipe.task == "tagging"
     assert recipe.data.words == "spaced"
     whats = [choice.what for choice in chosen.choices]
-    assert whats == ["held out", "entities", "vocabulary", "length", "model", "steps"]
+    assert whats == ["held out", "entities", "vocabulary", "length", "model", "steps", "start"]
     parts = {name: list(read_conll(tmp_path / "run" / "data" / f"{name}.conll")) for name in ("train", "dev", "test")}
     whole = [(row.words, row.tags) for row in read_conll(tmp_path / "names.conll")]
     kept = [(row.words, row.tags) for rows in parts.values() for row in rows]

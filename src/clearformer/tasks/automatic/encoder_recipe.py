@@ -58,6 +58,8 @@ def encoder_recipe(plan: EncoderPlan) -> tuple[dict[str, Any], list[Choice]]:
     model: dict[str, Any] = {
         "family": "bert", "dim": size.dim, "hidden_dim": 2 * size.dim, "layers": size.layers, "max_len": plan.length,
         "attention": {"heads": size.dim // 32}, "norm": {"place": "pre"},
+        # How far words are from each other says more than where they stand: résumés 90.5 F1, with learned places 86.5.
+        "position": {"kind": "rotary"},
         "dropout": {"embedding": size.dropout, "residual": size.dropout}, **plan.model,
     }  # fmt: skip
     recipe: dict[str, Any] = {

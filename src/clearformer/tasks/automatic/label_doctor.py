@@ -1,4 +1,6 @@
-"""What is wrong with labelled texts, by file and line: contradictions, misspelt labels, repeats, tiny classes."""
+"""What is wrong with labelled texts, by file and line: gaps, contradictions, misspelt labels, repeats, tiny classes,
+and what gives a label away.
+"""
 
 import difflib
 import json
@@ -8,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from clearformer.data.readers.label_cells import LabelKind
-from clearformer.data.readers.labelled import LabelledText
+from clearformer.data.readers.labelled import LabelledText, find_columns, read_labelled
+from clearformer.data.readers.tables import read_rows
+from clearformer.tasks.automatic.label_leaks import leaking_columns, leaking_words
 from clearformer.tasks.label_goals import labels_of
 
 FEW = 10  # texts of a class, below which little is learned of it
@@ -53,14 +57,39 @@ class LabelReport:
         return json.dumps(told, ensure_ascii=False, indent=2)
 
 
-def examine_labels(path: Path, rows: Iterable[LabelledText], kind: LabelKind = "one") -> LabelReport:
-    """Look at every row once. Numbers are neither misspelt nor rare."""
+def examine_table(path: Path) -> LabelReport:
+    """Look at a whole file: rows without a text or a label are findings, too, and so is a column that tells labels."""
+    columns = find_columns(path)
+    found: list[LabelFinding] = []
+
+    def empty(line: int, column: str) -> None:
+        detail = f"nothing in column {column!r}; fill it in or remove the row"
+        found.append(LabelFinding(kind="an empty text or label", place=f"{path}:{line}", detail=detail, fatal=True))
+
+    rows = list(read_labelled(path, columns, empty))
+    if columns.kind == "one" and not columns.labels:
+        for leak in leaking_columns(list(read_rows(path)), columns):
+            found.append(LabelFinding(kind="a column that tells the label", place=str(path), detail=leak.said))
+    return examine_labels(path, rows, columns.kind, found)
+
+
+def examine_labels(
+    path: Path, rows: Iterable[LabelledText], kind: LabelKind = "one", known: Iterable[LabelFinding] = ()
+) -> LabelReport:
+    """Look at every row once. Numbers are neither misspelt nor rare. known: what was found before."""
     given = list(rows)
     if kind == "number":
-        counts, found = Counter[str](), _repeats(path, given)
+        counts, found = Counter[str](), [*known, *_repeats(path, given)]
     else:
         counts = Counter(label for row in given for label in labels_of(row, kind))
-        found = [*_repeats(path, given), *_misspelt(path, given, counts, kind), *_small(path, counts)]
+        leaks = leaking_words(given) if kind == "one" else ()
+        found = [
+            *known,
+            *_repeats(path, given),
+            *_misspelt(path, given, counts, kind),
+            *_small(path, counts),
+            *(LabelFinding(kind="a word that tells the label", place=f"{path}:{n}", detail=said) for n, said in leaks),
+        ]
     totals = Counter(finding.kind for finding in found)
     shown: list[LabelFinding] = []
     for wrong in totals:

@@ -14,7 +14,8 @@ from clearformer.data.readers.labelled import LabelledText, find_columns, read_l
 from clearformer.data.readers.tables import LabelledError
 from clearformer.evaluation.accuracy import is_uneven
 from clearformer.tasks.automatic.encoder_recipe import EncoderPlan, EncoderSize, encoder_recipe
-from clearformer.tasks.automatic.label_doctor import LabelReport, examine_labels
+from clearformer.tasks.automatic.fine_tuning import published_start
+from clearformer.tasks.automatic.label_doctor import LabelReport, examine_labels, examine_table
 from clearformer.tasks.label_goals import labels_of
 from clearformer.tasks.task import Automatic, Choice, Chosen
 from clearformer.text.scripts import script_of
@@ -44,8 +45,7 @@ def recognise(files: Sequence[Path]) -> str | None:
 
 def examine(files: Sequence[Path]) -> LabelReport:
     """What is wrong with a table of labelled texts."""
-    columns = find_columns(files[0])
-    return examine_labels(files[0], read_labelled(files[0], columns), columns.kind)
+    return examine_table(files[0])
 
 
 def choose(files: Sequence[Path], out: Path) -> Chosen:
@@ -59,6 +59,9 @@ def choose(files: Sequence[Path], out: Path) -> Chosen:
     if worst := next((finding for finding in report.findings if finding.fatal), None):
         raise LabelledError(f"{worst.place}: {worst.detail}")
     parts = _split(rows, columns.kind)
+    if not all(parts.values()):
+        told = f"{path} has only {len({_key(row) for row in rows})} different texts, too few to hold some out"
+        raise LabelledError(f"{told}; add some")
     _write(parts, out / "data")
     recipe, choices = from_rows(
         parts["train"], name=run_name(files), pairs=columns.second is not None, kind=columns.kind
@@ -68,7 +71,9 @@ def choose(files: Sequence[Path], out: Path) -> Chosen:
         value=f"{len(parts['dev']):,} texts for development, {len(parts['test']):,} for the test",
         reason=f"a tenth {'of all' if columns.kind == 'number' else 'of each class'}; no text is in two parts",
     )
-    return Chosen(recipe=recipe, choices=[held, _goal(rows, columns.kind), *choices], report=report.to_text())
+    said = [held, _goal(rows, columns.kind), *choices]
+    start = published_start(row.text for row in parts["train"])
+    return Chosen(recipe=recipe, choices=said, report=report.to_text(), start=start)
 
 
 def _goal(rows: Sequence[LabelledText], kind: LabelKind) -> Choice:
@@ -91,7 +96,7 @@ def _goal(rows: Sequence[LabelledText], kind: LabelKind) -> Choice:
 
 
 def _split(rows: Sequence[LabelledText], kind: LabelKind) -> dict[str, list[LabelledText]]:
-    keys = [" ".join(f"{row.text}\n{row.second or ''}".casefold().split()) for row in rows]
+    keys = [_key(row) for row in rows]
     classes = ["" if kind == "number" else row.label for row in rows]
     if kind == "several":  # a set that stands alone could never be held out; its rarest label decides
         often = Counter(label for row in rows for label in labels_of(row, kind))
@@ -105,6 +110,10 @@ def _split(rows: Sequence[LabelledText], kind: LabelKind) -> dict[str, list[Labe
         "dev": [rows[place] for place in places if place in in_dev],
         "test": [rows[place] for place in places if place not in in_dev],
     }
+
+
+def _key(row: LabelledText) -> str:
+    return " ".join(f"{row.text}\n{row.second or ''}".casefold().split())
 
 
 def _write(parts: dict[str, list[LabelledText]], folder: Path) -> None:
@@ -144,8 +153,8 @@ def from_rows(
             size=size,
             data={
                 "train": "data/train.jsonl", "dev": "data/dev.jsonl", "test": "data/test.jsonl", "origin": "origin",
-                "text": "text", "label": "label", **({"second": "second"} if pairs else {}), "kind": kind,
-                "word_dropout": 0.1,
+                "text": "text", "label": "label", "kind": kind, "word_dropout": 0.1,
+                **({"second": "second", "overlap": True} if pairs else {}),
             },
             objective=_objective(labels, kind),
             head={"kind": "class", "labels": 1 if kind == "number" else len(labels)},
@@ -183,9 +192,10 @@ def run_name(files: Sequence[Path]) -> str:
 
 
 def example(run: Path) -> str:
-    """The shortest text of the test part."""
-    lines = (run / "data" / "test.jsonl").read_text(encoding="utf-8").splitlines()
-    return str(min((json.loads(line)["text"] for line in lines), key=len))
+    """The shortest text, or pair of texts, of the test part, as `classify` takes it."""
+    rows = map(json.loads, (run / "data" / "test.jsonl").read_text(encoding="utf-8").splitlines())
+    shown = (f"{row['text']} ||| {row['second']}" if "second" in row else str(row["text"]) for row in rows)
+    return min(shown, key=len)
 
 
 AUTOMATIC = Automatic(recognise=recognise, choose=choose, examine=examine, name=run_name, example=example)

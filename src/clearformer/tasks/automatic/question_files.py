@@ -10,6 +10,7 @@ from clearformer.data.class_split import hold_out_by_class
 from clearformer.data.readers.squad import AskedQuestion, QuestionFileError, looks_like_questions, read_questions
 from clearformer.evaluation.exact_match import is_unspaced
 from clearformer.tasks.automatic.encoder_recipe import EncoderPlan, EncoderSize, encoder_recipe
+from clearformer.tasks.automatic.fine_tuning import published_start
 from clearformer.tasks.automatic.question_doctor import QuestionReport, examine_questions
 from clearformer.tasks.task import Automatic, Choice, Chosen
 
@@ -52,7 +53,8 @@ def choose(files: Sequence[Path], out: Path) -> Chosen:
         value=f"{len(parts['dev']):,} questions for development, {len(parts['test']):,} for the test",
         reason="no text is in two parts",
     )
-    return Chosen(recipe=recipe, choices=[held, *choices], report=report.to_text())
+    start = published_start(asked.context for asked in parts["train"])
+    return Chosen(recipe=recipe, choices=[held, *choices], report=report.to_text(), start=start)
 
 
 def _split(questions: Sequence[AskedQuestion]) -> dict[str, list[AskedQuestion]]:

@@ -10,6 +10,7 @@ from clearformer.data.class_split import hold_out_by_class
 from clearformer.data.entity_tags import bio_labels
 from clearformer.data.readers.conll import ConllError, TaggedSentence, looks_like_conll, read_conll
 from clearformer.tasks.automatic.encoder_recipe import EncoderPlan, EncoderSize, encoder_recipe
+from clearformer.tasks.automatic.fine_tuning import published_start
 from clearformer.tasks.automatic.tag_doctor import TagReport, examine_tags
 from clearformer.tasks.task import Automatic, Choice, Chosen
 
@@ -21,8 +22,8 @@ SINGLE = 0.9  # share of words of one character, from which on words are charact
 
 _SIZES = (
     EncoderSize(up_to=10_000, vocab_size=1_000, layers=2, dim=64, dropout=0.3, peak=2e-3),
-    EncoderSize(up_to=100_000, vocab_size=4_000, layers=2, dim=128, dropout=0.3, peak=2e-3),
-    EncoderSize(up_to=math.inf, vocab_size=8_000, layers=3, dim=192, dropout=0.2, peak=2e-3),
+    EncoderSize(up_to=150_000, vocab_size=4_000, layers=2, dim=192, dropout=0.2, peak=1e-3),
+    EncoderSize(up_to=math.inf, vocab_size=8_000, layers=3, dim=192, dropout=0.2, peak=1e-3),
 )
 
 
@@ -67,7 +68,9 @@ def choose(files: Sequence[Path], out: Path) -> Chosen:
     repaired = sum(len(row.repaired) for row in rows)
     mended = Choice(what="repaired", value=f"{repaired:,} lines", reason="an I- that continues nothing begins a name")
     said = [held, types, *([mended] if repaired else []), *choices]
-    return Chosen(recipe=recipe, choices=said, report=report.to_text())
+    start = published_start(" ".join(row.words) for row in parts["train"])
+    # What a vocabulary without capitals cannot tell the model, the shapes of words do.
+    return Chosen(recipe=recipe, choices=said, report=report.to_text(), start=start, without_capitals={"shapes": True})
 
 
 def _split(rows: Sequence[TaggedSentence]) -> dict[str, list[TaggedSentence]]:
@@ -102,8 +105,8 @@ def from_rows(rows: Sequence[TaggedSentence], *, name: str) -> tuple[dict[str, A
     usual = lengths[int(0.98 * (len(lengths) - 1))] * (1 if single else 2)
     length = min(256, max(32, 8 * math.ceil((usual + 2) / 8)))
     tokens = words * (1.0 if single else 1.5)
-    batch = 2048 if tokens > 400_000 else 1024
-    passes = min(30.0, max(3.0, 15 * math.sqrt(60_000 / words)))
+    batch = 2048 if tokens > 50_000 else 1024
+    passes = min(40.0, max(4.0, 33 * math.sqrt(100_000 / words)))
     labels = bio_labels([tag[2:] for row in rows for tag in row.tags if tag != "O"])
     return encoder_recipe(
         EncoderPlan(
