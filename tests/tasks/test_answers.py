@@ -15,7 +15,8 @@ from clearformer.run.evaluation import evaluate
 from clearformer.run.recipe import parse_recipe
 from clearformer.run.train import Interrupted, train
 from clearformer.tasks import answers
-from clearformer.tasks.answers import QuestionData, SpanObjective
+from clearformer.tasks.answers import SpanObjective
+from clearformer.tasks.question_data import QuestionData
 from run.assembled import assemble
 from support.stopping import StopsAt
 
@@ -187,24 +188,6 @@ def test_what_question_and_text_share_is_told_in_training_and_in_use(tmp_path):
     [window] = answerer.cut("after da ?", "ba be da fo gu").windows
     shared = {answerer.tokenizer.piece(one) for one, kind in zip(window.ids, window.types, strict=True) if kind > 1}
     assert shared == {answerer.tokenizer.piece(one) for one in answerer.tokenizer.encode("da", add_special=False).ids}
-
-
-def test_no_text_is_in_two_parts(folder):
-    write(folder / "train.json", 200)
-    learned, held = answers.split(QuestionData(train="train.json", hold_out=0.2), folder)
-    assert held
-    assert not {asked.context for asked in learned} & {asked.context for asked in held}
-
-
-def test_a_question_asked_elsewhere_has_no_answer_there(folder):
-    questions = list(read_questions(write(folder / "many.json", 200)))
-    moved = list(answers.ask_elsewhere(questions, 0.5))
-    assert moved == list(answers.ask_elsewhere(questions, 0.5))
-    by_id = {asked.id: asked for asked in questions}
-    for asked in moved:
-        assert asked.answers == ()
-        assert by_id[asked.id].answers[0].text not in asked.context
-    assert not list(answers.ask_elsewhere(questions, 0.0))
 
 
 def test_the_loss_is_the_mean_of_both_ends(folder):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from clearformer.decoding.stream import TokenChoice
 from clearformer.inference.generation_settings import GenerationConfig, usual_writing
 from clearformer.inference.text_generator import TextGenerator
 from clearformer.run.recipe import read_recipe
@@ -142,6 +143,39 @@ def test_hidden_words_are_still_asked_for(worded, recipe):
     assert not hidden[~before.keep].any()
     assert torch.equal(after.inputs, hiding(rows, (1, 2)).inputs)
     assert torch.equal(plain(rows[:3], ()).inputs, hiding(rows[:3], ()).inputs)
+
+
+def test_a_model_of_words_writes_line_after_line(worded, monkeypatch):
+    """The token that ends other texts is a line end here: it is written, and the text goes on. What the model says is
+    given; what comes of it is the generator's."""
+    generator, tokenizer = TextGenerator(worded.made), worded.made.tokenizer
+    wanted = " old dog\n\nthe red cat sees\na bird"
+    ids = running_ids(tokenizer, wanted)
+
+    def say(given, config):
+        for token in ids[: config.max_new]:
+            yield TokenChoice(0, token, -1.0)
+            if token == given.rules.eos:
+                return
+
+    monkeypatch.setattr("clearformer.inference.text_generator.write_tokens", say)
+    [found] = generator.continuations("the", max_new=60)
+    assert (found.text, found.ended) == (wanted, "length")
+    assert "".join(generator.stream("the", max_new=60)) == wanted
+    [stopped] = generator.continuations("the", max_new=60, stop_text="\n")
+    assert (stopped.text, stopped.ended) == (" old dog", "stop")
+
+
+def test_unknown_words_are_counted_and_make_no_bits(worded):
+    judging = Judging(options=None, scoring=TextScoring(cache=5), ranks=Ranks(), thorough=True)
+    known = language_model.score(TextGenerator(worded.made), ["the red dog sees\n"], judging)
+    assert "unknown" not in known
+    assert known["bits_per_byte"] > 0
+    unknown = language_model.score(TextGenerator(worded.made), ["the red zebra sees\n"], judging)
+    assert unknown["unknown"] == 1
+    assert not [name for name in unknown if "bits_per_byte" in name]
+    assert unknown["signature"].endswith("no bits per byte, since unknown words were never spelled")
+    assert unknown.keys() - {"unknown"} == {name for name in known if "bits_per_byte" not in name}
 
 
 # --- bytes -----------------------------------------------------------------------------------------------------------

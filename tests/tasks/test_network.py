@@ -8,7 +8,7 @@ from clearformer.tasks.network import TASK
 from support.every_kind import make
 
 
-@pytest.mark.parametrize("name", ["detr", "vit masks", "vit pixels"])
+@pytest.mark.parametrize("name", ["detr", "vit pixels"])
 def test_it_says_what_the_network_says(name, tmp_path):
     model = cf.load(make(name, tmp_path / "m"))
     assert isinstance(model, TASK.use)

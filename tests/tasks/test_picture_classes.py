@@ -57,7 +57,7 @@ def test_augmentation_is_a_pure_function_of_the_seed(made, recipe):
     assert torch.equal(one.pictures, same.pictures)
     assert not torch.equal(one.pictures, other.pictures)
     assert torch.equal(one.labels, other.labels)
-    plain = picture_classes.collate(replace(recipe.data, shift=0, flip=False), made.prepared.preprocessing)
+    plain = picture_classes.collate(PictureData(train="digits"), made.prepared.preprocessing)
     assert torch.equal(collate(rows, ()).pictures, plain(rows, (1, 5, 0)).pictures)  # none in validation
 
 
@@ -102,7 +102,12 @@ def test_the_loss_counts_pictures_and_how_often_it_was_right(made):
     with torch.no_grad():
         found = picture_classes.loss(model, batch, ClassObjective())
         logits = model(batch.pictures)
-    torch.testing.assert_close(found.total, torch.nn.functional.cross_entropy(logits, batch.labels, reduction="sum"))
+    own, other = (
+        torch.nn.functional.cross_entropy(logits, labels, reduction="none") for labels in (batch.labels, batch.others)
+    )
+    torch.testing.assert_close(found.total, (batch.share * own + (1 - batch.share) * other).sum())
+    plain = replace(batch, others=None, share=None)
+    torch.testing.assert_close(picture_classes.loss(model, plain, ClassObjective()).total.detach(), own.sum())
     assert found.count == len(batch.labels)
     assert int(found.metrics["accuracy"]) == int((logits.argmax(-1) == batch.labels).sum())
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from clearformer.model.families import FAMILIES
-from clearformer.tasks import TASKS, all_tasks, find_task, name_task
+from clearformer.tasks import TASKS, all_tasks, find_task, name_task, verb_of
 from clearformer.tasks.task import Workspace
 from support.every_kind import KINDS
 
@@ -19,6 +19,10 @@ def test_a_name_leads_to_the_record_of_that_name():
         find_task("translations")
     with pytest.raises(ValueError, match=r"there is no task 'os\.path'; known are translation, "):
         find_task("os.path")
+
+
+def test_the_table_names_the_verb_of_each_record():
+    assert {name: verb_of(name).name for name in TASKS} == {task.name: task.verb.name for task in all_tasks()}
 
 
 @pytest.mark.parametrize("name", KINDS)
@@ -54,6 +58,8 @@ def test_a_validation_is_one_number_larger_is_better_and_the_loss_decides_among_
     name = best if isinstance(best, str) else best[0]
     key = name.removeprefix("-")
     good, bad = ({key: 2.0, "loss": 1.0}, {key: 1.0, "loss": 1.0})
+    if name.startswith("-"):  # the fewer the better
+        good, bad = bad, good
     if name == "-loss":
         assert better({"loss": 1.0}) > better({"loss": 2.0})
         return

@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 
 from clearformer.data.readers.squad import AskedQuestion
-from clearformer.evaluation.calibration import calibration_error, fit_temperature
+from clearformer.evaluation.calibration import calibration_error, settle_temperature
 from clearformer.evaluation.exact_match import is_unspaced, score_answer, score_answers
 from clearformer.evaluation.report import ErrorReport, Mistake, confuse, worst
 from clearformer.folder.preprocessing import Outcome
@@ -63,10 +63,10 @@ def settle(answerer: Answerer, held: HeldQuestions, judging: Judging) -> Settled
         shares = np.clip(sure(temperature), 1e-6, 1 - 1e-6)
         return -float((right * np.log(shares) + (1 - right) * np.log(1 - shares)).mean())
 
-    found = fit_temperature(mean_loss)
-    errors = [calibration_error(list(sure(one)), list(right > 0)) for one in (1.0, found)]
-    said = f"calibration: temperature {found:.2f}; expected calibration error on dev {errors[0]:.3f} before"
-    return Settled(outcome=Outcome(temperature=found), said=f"{said}, {errors[1]:.3f} after")
+    found, said = settle_temperature(
+        mean_loss, lambda temperature: calibration_error(list(sure(temperature)), list(right > 0))
+    )
+    return Settled(outcome=Outcome(temperature=found), said=said)
 
 
 def report(answerer: Answerer, held: HeldQuestions, judging: Judging) -> ErrorReport:

@@ -6,56 +6,45 @@ token is what both ends should point to, so that windows, and texts without an a
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from clearformer.data.class_split import hold_out_by_class
 from clearformer.data.collate import SpanBatch, collate_spans
 from clearformer.data.file_facts import scan
 from clearformer.data.pair_types import OVERLAP_TYPES
-from clearformer.data.readers.squad import AskedQuestion, read_questions
+from clearformer.data.readers.soft_answers import TaughtQuestion, read_taught
+from clearformer.data.readers.squad import AskedQuestion, GivenAnswer, read_questions
 from clearformer.data.shards import Column, ShardWriter, shards_for, token_type_for
 from clearformer.data.token_pairs import TokenIds
 from clearformer.evaluation.exact_match import score_answers
 from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Preprocessing
 from clearformer.inference.answer_finder import Answerer
-from clearformer.inference.answer_windows import cut_windows
+from clearformer.inference.answer_windows import AskedWindows, ContextWindow, cut_windows
 from clearformer.inference.reader_ensembles import answerer_of
 from clearformer.model.weights import token_types
+from clearformer.tasks.answer_lessons import add_lessons
 from clearformer.tasks.answer_report import HeldQuestions, report, settle
 from clearformer.tasks.automatic import question_files
-from clearformer.tasks.data_files import DataFiles, file_names, folder_of, several
+from clearformer.tasks.data_files import folder_of, several
 from clearformer.tasks.learned_vocabulary import vocabularies
+from clearformer.tasks.question_data import QuestionData, ask_elsewhere, split
 from clearformer.tasks.task import Judging, Prepared, Scores, Seed, Task, Training, Workspace
 from clearformer.tasks.verbs import VERBS
 from clearformer.text.tokenizer import Tokenizer
-from clearformer.text.train_tokenizer import TokenizerConfig
-from clearformer.training.loss import Loss
+from clearformer.training.loss import Loss, learned_from
 
 log = logging.getLogger(__name__)
-Example = tuple[TokenIds, TokenIds, TokenIds]  # ids, types, the answer's first and last token
+# Ids, types, the answer's first and last token; of a lesson, how probable each token is as either, and who answered.
+Example = tuple[Any, ...]
 AT_ONCE = 1000  # questions that are cut into windows before these are written
-
-
-@dataclass(frozen=True, kw_only=True)
-class QuestionData(DataFiles):
-    """Files in the layout of SQuAD: questions about texts, whose answers are passages of the text."""
-
-    train: str | tuple[str, ...] = file_names("one or more files in the layout of SQuAD")  # files to learn from
-    dev: str = file_names()  # a file to choose the best checkpoint by; empty: some of train
-    test: str = file_names()  # a file for the end
-    hold_out: float = 0.1  # share of the texts, where there is no dev
-    vocabulary: TokenizerConfig = field(default_factory=lambda: TokenizerConfig(kind="wordpiece"))
-    max_length: int = 256  # tokens of question and text together; a longer text is read in overlapping windows
-    overlap: bool = False  # tell the model which tokens question and text share
-    elsewhere: float = 0.1  # share of the questions that are also asked of another text, which has no answer to them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,13 +52,22 @@ class SpanObjective:
     """Cross-entropy of the answer's first and last token."""
 
     no_answer: float = 1.0  # how much a window without the answer counts, where one with it counts 1
+    teacher_weight: float = 0.5  # lessons: a teacher's share in the loss of a question that people answered, too
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.teacher_weight <= 1:
+            raise ValueError(f"objective.teacher_weight is a share between 0 and 1, not {self.teacher_weight}")
 
 
 def prepare(data: QuestionData, workspace: Workspace) -> Prepared[Example]:
     """Read the questions, hold some texts out, learn a vocabulary, and keep the windows."""
     folder = folder_of(data, workspace.base)
-    files = [folder / name for name in (*several(data.train), *((data.dev,) if data.dev else ()))]
-    train, dev = split(data, folder)
+    files = [folder / name for name in (*several(data.train), data.dev, data.lessons) if name]
+    asked, dev = split(data, folder)
+    lessons = list(read_taught(folder / data.lessons)) if data.lessons else []
+    train = [one.asked for one in lessons] or asked
+    if data.unlabelled and not lessons:
+        log.info("data.unlabelled is left aside: only a teacher can answer it, by `clearformer distill`")
     log.info("%s questions to learn from, %s for development", f"{len(train):,}", f"{len(dev):,}")
     start = None if workspace.start is None else workspace.start.preprocessing
     texts = [*dict.fromkeys(asked.context for asked in train), *(asked.question for asked in train)]
@@ -83,12 +81,14 @@ def prepare(data: QuestionData, workspace: Workspace) -> Prepared[Example]:
         **({"overlap": True} if data.overlap else {}),
     }
     columns = {"tokens": token_type_for(tokenizer.vocab_size), "types": "|u1", "span": "<u4"}
+    columns |= {"soft": "<f4", "given": "|u1"} if lessons else {}
 
     def fill(writer: ShardWriter) -> dict[str, Any]:
-        asked = [*train, *ask_elsewhere(train, data.elsewhere)]
+        taught: Sequence[AskedQuestion | TaughtQuestion]
+        taught = lessons or [*train, *ask_elsewhere(train, data.elsewhere)]
         kept = 0
-        for begin in range(0, len(asked), AT_ONCE):
-            rows = list(encode(tokenizer, asked[begin : begin + AT_ONCE], data))
+        for begin in range(0, len(taught), AT_ONCE):
+            rows = list(encode(tokenizer, taught[begin : begin + AT_ONCE], data))
             writer.add(**{name: _column(part) for name, part in zip(columns, zip(*rows, strict=True), strict=True)})
             kept += len(rows)
         return {"kept": kept}
@@ -96,7 +96,7 @@ def prepare(data: QuestionData, workspace: Workspace) -> Prepared[Example]:
     made = workspace.folder / "shards"
     shards = shards_for(made, columns=columns, made_from=made_from, fill=fill, same=workspace.resume)
     return Prepared(
-        train=shards,  # type: ignore[arg-type]  # three columns
+        train=shards,
         lengths=[shards.lengths("tokens")],
         dev=list(encode(tokenizer, dev, data)),
         held=HeldQuestions(questions=dev, places=[f"question {asked.id}" for asked in dev]),
@@ -104,46 +104,52 @@ def prepare(data: QuestionData, workspace: Workspace) -> Prepared[Example]:
     )
 
 
-def split(data: QuestionData, folder: Path) -> tuple[list[AskedQuestion], list[AskedQuestion]]:
-    """Questions for training and for development; all questions about a text are in the same part."""
-    train = [asked for name in several(data.train) for asked in read_questions(folder / name)]
-    if data.dev:
-        dev = list(read_questions(folder / data.dev))
-    else:
-        held = hold_out_by_class([asked.context for asked in train], [""] * len(train), share=data.hold_out)
-        dev = [asked for asked, out in zip(train, held, strict=True) if out]
-        train = [asked for asked, out in zip(train, held, strict=True) if not out]
-    for part, name in ((train, "train"), (dev, "dev")):
-        if not part:
-            raise ValueError(f"there are no questions for {name}; give questions about two texts at least")
-    return train, dev
-
-
-def ask_elsewhere(questions: Sequence[AskedQuestion], share: float) -> Iterator[AskedQuestion]:
-    """Some of the questions, asked of a text that does not have their answer: the same ones each time."""
-    contexts = list(dict.fromkeys(asked.context for asked in questions))
-    draw = np.random.default_rng(1)
-    for number in draw.permutation(len(questions))[: round(share * len(questions))]:
-        asked, context = questions[number], contexts[draw.integers(len(contexts))]
-        if context != asked.context and not any(answer.text in context for answer in asked.answers):
-            yield asked._replace(context=context, answers=())
-
-
-def encode(tokenizer: Tokenizer, questions: Sequence[AskedQuestion], data: QuestionData) -> Iterator[Example]:
+def encode(
+    tokenizer: Tokenizer, questions: Sequence[AskedQuestion | TaughtQuestion], data: QuestionData
+) -> Iterator[Example]:
     """The windows of each question, with the answer's first and last token, or 0 and 0 where it is not inside."""
-    for asked in questions:
+    for one in questions:
+        taught = one if isinstance(one, TaughtQuestion) else None
+        asked = one.asked if isinstance(one, TaughtQuestion) else one
         try:
             cut = cut_windows(tokenizer, asked.question, asked.context, data.max_length, overlap=data.overlap)
         except ValueError as error:
             hint = f"or raise data.max_length (now {data.max_length})"
             raise ValueError(f"question {asked.id}: {error}, {hint}") from None
-        answer = asked.usual()
-        span = None if answer is None else cut.pieces(answer.start, answer.start + len(answer.text))
+        answer = asked.usual() if taught is None or taught.given else _likeliest(taught)
+        span = None if answer is None else (answer.start, answer.start + len(answer.text))
         for window in cut.windows:
-            first, last = (0, 0) if span is None else (place - window.begin for place in span)
-            inside = span is not None and first >= 0 and last < window.width
-            ends = [window.lead + first, window.lead + last] if inside else [0, 0]
-            yield np.array(window.ids), np.array(window.types), np.array(ends)
+            row = (np.array(window.ids), np.array(window.types), np.array(_ends(cut, window, span)))
+            yield row if taught is None else (*row, _soft(cut, window, taught), np.array([taught.given]))
+
+
+def _ends(cut: AskedWindows, window: ContextWindow, span: tuple[int, int] | None) -> tuple[int, int]:
+    """The first and the last token of a passage in a window; 0 and 0 where it is not inside."""
+    pieces = None if span is None else cut.pieces(*span)
+    if pieces is None:
+        return (0, 0)
+    first, last = (place - window.begin for place in pieces)
+    return (window.lead + first, window.lead + last) if first >= 0 and last < window.width else (0, 0)
+
+
+def _soft(cut: AskedWindows, window: ContextWindow, taught: TaughtQuestion) -> NDArray[np.float32]:
+    """How probable a teacher finds each token of a window as the first, and as the last, of the answer: T 2 as a row.
+    Passages that are not inside, and "no answer", are the first token's.
+    """
+    shares = np.zeros((len(window.ids), 2))
+    for span in taught.soft:
+        for end, place in enumerate(_ends(cut, window, (span.start, span.end))):
+            shares[place, end] += span.probability
+    shares[0] += np.maximum(0.0, 1 - shares.sum(axis=0))
+    return shares.astype(np.float32).reshape(-1)
+
+
+def _likeliest(taught: TaughtQuestion) -> GivenAnswer | None:
+    """What the teacher would answer."""
+    best = max(taught.soft, key=lambda one: one.probability, default=None)
+    if best is None or best.probability < 1 - sum(one.probability for one in taught.soft):
+        return None
+    return GivenAnswer(taught.asked.context[best.start : best.end], best.start)
 
 
 def _column(rows: Sequence[TokenIds]) -> Column:
@@ -163,11 +169,14 @@ def collate(data: QuestionData, preprocessing: Preprocessing) -> Callable[[Seque
 
 
 def loss(model: nn.Module, batch: SpanBatch, objective: SpanObjective) -> Loss:
-    """The mean of both ends' cross-entropies, and how often both were right."""
+    """The mean of both ends' cross-entropies, by people and by a teacher if there is one; how often both were right."""
     extra = {"types": batch.types} if token_types(model) > 1 else {}
     logits = model(batch.ids, keep=batch.keep, **extra).float()  # B T 2
     goals = torch.stack([batch.starts, batch.ends], dim=1)
     each = cross_entropy(logits, goals, reduction="none").mean(dim=1)
+    if batch.soft is not None and batch.given is not None:
+        from_teacher = cross_entropy(logits, batch.soft, reduction="none").mean(dim=1)
+        each = learned_from(each, from_teacher, batch.given, objective.teacher_weight)
     if objective.no_answer != 1:
         each = each * (batch.ends == 0).float().mul(objective.no_answer - 1).add(1)
     right = (logits.detach().argmax(dim=1) == goals).all(dim=1).sum()
@@ -217,6 +226,7 @@ TASK = Task(
         test_files=lambda data: (data.test,),
         best="f1",
         facts=facts,
+        lessons=add_lessons,
         settle=settle,
         report=report,
     ),

@@ -185,13 +185,13 @@ def score(chatter: Chatter, held: Sequence[Dialogue], judging: Judging) -> Score
         system = asked[0].content if asked[0].role == "system" else None
         said = next(one.content for one in asked if one.role == "user")
         return {"sample_0": chatter.chat(said, judging.options, system=system, max_new=SAMPLE_TOKENS)}
-    rows = examples(chatter.text, held, chatter.generator.context)
+    rows = examples(chatter.text, held, chatter.context)
     blocks = []
     for done, (ids, learned) in enumerate(rows, start=1):
         blocks.append(_nats(chatter, ids, learned))
         judging.on_progress(done, len(rows))
     answers = "".join(chatter.tokenizer.decode(ids[learned]) for ids, learned in rows)
-    context = chatter.generator.context
+    context = chatter.context
     found = summarise(Likelihood(blocks=blocks, context=context, stride=context), text=answers)
     return {**found, "signature": "answers only, per token, each after the whole conversation before it"}
 
@@ -199,10 +199,10 @@ def score(chatter: Chatter, held: Sequence[Dialogue], judging: Judging) -> Score
 @torch.inference_mode()
 def _nats(chatter: Chatter, ids: NDArray[Any], learned: NDArray[Any]) -> list[float]:
     """Of each token of the answers."""
-    row = torch.tensor(ids.astype(np.int64)[None], device=chatter.generator.stepper.device)
+    row = torch.tensor(ids.astype(np.int64)[None], device=chatter.stepper.device)
     wanted = torch.from_numpy(learned[1:].astype(bool))
-    states = chatter.generator.model.decoder(row[:, :-1])[:, wanted]  # type: ignore[operator]
-    scores = chatter.generator.model.head(states, None).log_softmax(-1)  # type: ignore[operator]
+    states = chatter.model.decoder(row[:, :-1])[:, wanted]  # type: ignore[operator]
+    scores = chatter.model.head(states, None).log_softmax(-1)  # type: ignore[operator]
     nats: list[float] = (-scores[0].gather(-1, row[0, 1:][wanted][:, None])[:, 0]).tolist()
     return nats
 

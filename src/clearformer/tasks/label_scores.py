@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from clearformer.evaluation.accuracy import score_classes
-from clearformer.evaluation.calibration import calibration_error, fit_temperature
+from clearformer.evaluation.calibration import calibration_error, settle_temperature
 from clearformer.evaluation.correlation import score_numbers
 from clearformer.evaluation.label_sets import Marks, as_marks, best_threshold, score_label_sets
 from clearformer.evaluation.report import ClassScore, ErrorReport, Mistake, confuse, score_by_class, worst
@@ -82,9 +82,8 @@ def settle(classifier: Classifier, held: HeldTexts, judging: Judging) -> Settled
         best = rows.max(dim=-1)
         return calibration_error(best.values.tolist(), (best.indices == torch.tensor(goals)).tolist())
 
-    found = fit_temperature(mean_loss)
-    said = f"calibration: temperature {found:.2f}; expected calibration error on dev {error(1.0):.3f} before"
-    return Settled(outcome=replace(outcome, temperature=found), said=f"{said}, {error(found):.3f} after")
+    found, said = settle_temperature(mean_loss, error)
+    return Settled(outcome=replace(outcome, temperature=found), said=said)
 
 
 def report(classifier: Classifier, held: HeldTexts, judging: Judging) -> ErrorReport:

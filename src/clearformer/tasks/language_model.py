@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,27 @@ from torch import nn
 from clearformer.data.collate import BlockBatch, collate_blocks, keep_documents_apart
 from clearformer.data.file_facts import scan
 from clearformer.data.readers.texts import is_table
+from clearformer.data.row_plan import RowPlan
 from clearformer.data.shards import Column, ShardWriter, shards_for, token_type_for
 from clearformer.data.token_pairs import TokenIds
 from clearformer.folder.preprocessing import Preprocessing
 from clearformer.inference.text_generator import TextGenerator
+from clearformer.model.frontends import adds_places
+from clearformer.model.segment_memory import SegmentMemory
 from clearformer.tasks.automatic import plain_text
 from clearformer.tasks.data_files import folder_of, several
 from clearformer.tasks.learned_vocabulary import as_preprocessing, vocabularies
-from clearformer.tasks.running_data import RunningText, Windows, documents, framed, marked, unmarked, whole_texts
+from clearformer.tasks.running_data import (
+    RunningText,
+    Segments,
+    Windows,
+    blocks,
+    documents,
+    framed,
+    marked,
+    unmarked,
+    whole_texts,
+)
 from clearformer.tasks.task import Prepared, Seed, Task, Training, Workspace
 from clearformer.tasks.text_scores import TextScoring, held_out, score
 from clearformer.tasks.verbs import VERBS
@@ -42,6 +56,8 @@ def prepare(data: RunningText, workspace: Workspace) -> Prepared[TokenIds]:
     folder = folder_of(data, workspace.base)
     files = [folder / name for name in (*several(data.train), *((data.dev,) if data.dev else ()))]
     apart = bool(data.separator) or any(map(is_table, files))
+    if apart and data.memory:
+        raise ValueError("data.memory goes on through the whole text, and documents must not see one another; take 0")
     train, dev = documents(files, data) if apart else whole_texts(files, data)
     start = None if workspace.start is None else workspace.start.preprocessing
     given = () if start is None else start.sides[:1]
@@ -69,14 +85,14 @@ def prepare(data: RunningText, workspace: Workspace) -> Prepared[TokenIds]:
     made = workspace.folder / "shards"
     shards = shards_for(made, columns=columns, made_from=made_from, fill=fill, same=workspace.resume)
     streams = [shards[place][0] for place in range(len(PARTS))]
-    windows = Windows(streams[0], data.context)
-    blocks = [streams[1][at : at + data.context + 1] for at in range(0, len(streams[1]) - 1, data.context)]
+    train_rows = (Segments if data.memory else Windows)(streams[0], data.context)
     return Prepared(
-        train=windows,
-        lengths=[np.full(len(windows), min(data.context, len(streams[0]) - 1))],
-        dev=blocks,
+        train=train_rows,
+        lengths=[np.full(len(train_rows), min(data.context, len(streams[0]) - 1))],
+        dev=blocks(streams[1], data.context, data.memory),
         held=dev,
         preprocessing=preprocessing,
+        order=partial(RowPlan, len(streams[0]), data.context) if data.memory else None,
     )
 
 
@@ -97,11 +113,11 @@ def collate(data: RunningText, preprocessing: Preprocessing) -> Callable[[Sequen
 
     def collate_rows(rows: Sequence[TokenIds], seed: Seed) -> BlockBatch:
         if not seed:
-            return apart(collate_blocks(rows, pad=pad))
+            return _counted(apart(collate_blocks(rows, pad=pad)), data)
         random = np.random.default_rng(seed)
         draw = random.random(len(rows))
         cuts = [_cut(row, chance, data.context) for row, chance in zip(rows, draw, strict=True)]
-        batch = apart(collate_blocks(cuts, pad=pad))
+        batch = replace(apart(collate_blocks(cuts, pad=pad)), memory=data.memory)
         if hidden is None:
             return batch
         chosen = torch.from_numpy(random.random(batch.inputs.shape) < data.word_dropout) & batch.keep
@@ -121,11 +137,31 @@ def _cut(row: TokenIds, chance: float, context: int) -> NDArray[np.int64]:
     return row[start : start + context + 1].astype(np.int64)
 
 
+def _counted(batch: BlockBatch, data: RunningText) -> BlockBatch:
+    """With a memory, only the last `context` predictions of each block count: those before belong to other blocks."""
+    if not data.memory:
+        return batch
+    place = torch.arange(batch.keep.size(1))
+    return replace(batch, keep=batch.keep & (place >= batch.keep.sum(dim=1, keepdim=True) - data.context))
+
+
 def loss(model: nn.Module, batch: BlockBatch, objective: NextToken) -> Loss:
     """Cross-entropy of the next token. Right padding needs no mask: no token looks ahead."""
-    states = model.decoder(batch.inputs, segments=batch.segments)[batch.keep]  # type: ignore[operator]
+    past = _remembered(model, batch) if batch.memory else None
+    states = model.decoder(batch.inputs, segments=batch.segments, segment_memory=past)[batch.keep]  # type: ignore[operator]
     features, table, bias = model.head.projection(states)  # type: ignore[union-attr, operator]
-    return projected_cross_entropy(features, table, bias, batch.targets[batch.keep], smoothing=objective.smoothing)
+    found = projected_cross_entropy(features, table, bias, batch.targets[batch.keep], smoothing=objective.smoothing)
+    return found if past is None else found._replace(left=past.states())
+
+
+def _remembered(model: nn.Module, batch: BlockBatch) -> SegmentMemory:
+    """What the rows left behind in the batch before; nothing at the beginning of an epoch."""
+    front: nn.Module = model.decoder.front  # type: ignore[union-attr, assignment]
+    if adds_places(front):
+        raise ValueError("data.memory needs positions that are distances, such as relative or rotary; take 0")
+    if batch.past is None:
+        return SegmentMemory(len(model.decoder.layers), length=batch.memory)  # type: ignore[union-attr, arg-type]
+    return SegmentMemory.holding(batch.past, length=batch.memory)
 
 
 def facts(recipe: Any) -> dict[str, Any]:
@@ -134,6 +170,7 @@ def facts(recipe: Any) -> dict[str, Any]:
     return {
         "data": recipe.data.corpus or ", ".join(Path(name).name for name in several(recipe.data.train)),
         "context": recipe.data.context,
+        **({"memory": recipe.data.memory} if recipe.data.memory else {}),
         "decoding": {"temperature": recipe.use.temperature},
         **apart,
     }

@@ -5,16 +5,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from clearformer.data.collate import PairBatch
 from clearformer.data.token_pairs import TokenIds
 from clearformer.folder.preprocessing import Preprocessing
+from clearformer.model.attention_context import Memory
+from clearformer.model.copying import CopyingHead
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.training.loss import Loss, cross_entropy
 from clearformer.training.projected_loss import projected_cross_entropy, projected_r_drop
 
 TokenPair = tuple[TokenIds, TokenIds]  # what is read, what is written
+COPIED = 1 << 22  # probabilities of a head that copies, at a time: 16 MB
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,5 +72,28 @@ def _copying_loss(model: nn.Module, batch: PairBatch, wanted: Tensor, objective:
     """The same of a head that may copy: it gives probabilities, not the operands of a last product."""
     if objective.r_drop:
         raise ValueError("objective.r_drop does not go with model.head.copy; leave one of them out")
-    logits = model(batch.source, batch.target_in, source_keep=batch.source_keep)[batch.target_keep]
-    return cross_entropy(logits, wanted, smoothing=objective.smoothing)
+    memory: Memory = model.encode(batch.source, keep=batch.source_keep)  # type: ignore[operator]
+    states: Tensor = model.decoder(batch.target_in, memory)  # type: ignore[operator]
+    head: Any = model.head
+    numbers = torch.arange(len(states), device=states.device)
+    most = max(1, COPIED // (states.size(1) * len(head.words.table)))
+    total, nll = states.new_zeros((), dtype=torch.float32), states.new_zeros((), dtype=torch.float32)
+    for rows in torch.split(numbers, most):
+        length = int(batch.target_keep[rows].sum(dim=1).max())  # right padding: what is beyond is nobody's
+        here = states[rows, :length], memory.select(rows), batch.target_out[rows, :length]
+        # Probabilities of all words are not kept for the backward pass but made again: a batch has gigabytes of them.
+        part = checkpoint(
+            _copied,
+            head,
+            *here,
+            batch.target_keep[rows, :length],
+            objective.smoothing,
+            use_reentrant=False,
+            preserve_rng_state=False,
+        )
+        total, nll = total + part.total, nll + part.metrics["nll"]
+    return Loss(total, wanted.numel(), {"nll": nll})
+
+
+def _copied(head: CopyingHead, states: Tensor, memory: Memory, target: Tensor, keep: Tensor, smoothing: float) -> Loss:
+    return cross_entropy(head(states, memory), target, keep, smoothing=smoothing)

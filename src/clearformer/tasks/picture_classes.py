@@ -1,27 +1,30 @@
 """Classes of pictures: a Vision Transformer over patches, judged by accuracy."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
-from clearformer.data.augment import move_picture
+from clearformer.data.augment import change
 from clearformer.data.collate import PictureBatch
-from clearformer.data.file_facts import scan
-from clearformer.data.readers import pictures
-from clearformer.data.readers.pictures import LabelledPicture, Pixels
+from clearformer.data.mixing import mix
+from clearformer.data.readers.picture_names import Naming
+from clearformer.data.readers.picture_sets import LabelledPicture, is_archive
+from clearformer.data.readers.pictures import Pixels, channel_statistics, label_order
 from clearformer.data.shards import Column, ShardWriter, shards_for
 from clearformer.evaluation.accuracy import score_classes
 from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import PictureFacts, Preprocessing
-from clearformer.inference.picture_classifier import PictureClassifier, as_tensor
+from clearformer.inference.picture_classifier import PictureClassifier, as_shares, fit, normalised
 from clearformer.tasks.automatic import picture_folders
-from clearformer.tasks.data_files import DataFiles, file_names, folder_of
+from clearformer.tasks.data_files import folder_of
+from clearformer.tasks.picture_data import PictureData, made_from, read_parts, read_pictures
 from clearformer.tasks.task import Judging, Prepared, Scores, Seed, Task, Training, Workspace
 from clearformer.tasks.verbs import VERBS
 from clearformer.training.loss import Loss, cross_entropy
@@ -29,23 +32,6 @@ from clearformer.training.loss import Loss, cross_entropy
 COLUMNS = {"pixels": "u1", "label": "<u4"}
 CHUNK = 512
 Example = tuple[NDArray[Any], NDArray[Any]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class PictureData(DataFiles):
-    """Two idx files (pictures and labels), or one folder with a subfolder per class. Without dev, some are held out."""
-
-    train: str = file_names("a folder of classes")  # a folder with one subfolder per class, or an idx file of pictures
-    train_labels: str = file_names()  # an idx file of classes; empty: train is a folder
-    dev: str = file_names()  # pictures to choose the best checkpoint by; empty: some of train
-    dev_labels: str = file_names()  # their classes, where dev is an idx file
-    test: str = file_names()  # pictures for the end
-    test_labels: str = file_names()  # their classes, where test is an idx file
-    hold_out: int = 1000  # pictures, where there is no dev
-    size: int = 0  # pixels on each side; 0: as the first picture has
-    channels: int = 0  # 1 or 3; 0: as the first picture has
-    shift: int = 0  # augmentation: move by up to so many pixels
-    flip: bool = False  # augmentation: mirror every second one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,16 +52,14 @@ class HeldPictures:
 def prepare(data: PictureData, workspace: Workspace) -> Prepared[Example]:
     """Read the pictures into shards of bytes, hold some out, and measure their mean and deviation."""
     folder = folder_of(data, workspace.base)
-    train, dev = _parts(folder, data)
-    labels = pictures.label_order([one.label for one in train])
+    parts = read_parts(folder, data)
+    train, dev, size, channels = parts.train, parts.dev, parts.shape.size, parts.shape.channels
+    labels = label_order([one.label for one in train])
     if unknown := sorted({one.label for one in dev} - set(labels)):
         raise ValueError(f"{folder / data.dev} has the class {unknown[0]!r}, which no training picture has")
-    size = data.size or min(train[0].pixels.shape[:2])
-    channels = data.channels or train[0].pixels.shape[2]
 
     def rows(some: Sequence[LabelledPicture]) -> list[Example]:
-        fitted = (pictures.fit_square(one.pixels, size, channels).reshape(-1) for one in some)
-        return [(pixels, np.array([labels.index(one.label)])) for pixels, one in zip(fitted, some, strict=True)]
+        return [(one.pixels.reshape(-1), np.array([labels.index(one.label)])) for one in some]
 
     def fill(writer: ShardWriter) -> dict[str, Any]:
         for start in range(0, len(train), CHUNK):
@@ -84,48 +68,20 @@ def prepare(data: PictureData, workspace: Workspace) -> Prepared[Example]:
             workspace.on_progress(min(start + CHUNK, len(train)), len(train))
         return {"kept": len(train)}
 
-    made_from = {"files": _files(folder, data), "size": size, "channels": channels, "labels": list(labels)}
-    made_from["hold_out"] = None if data.dev else data.hold_out
-    made = workspace.folder / "shards"
-    shards = shards_for(made, columns=COLUMNS, made_from=made_from, fill=fill, same=workspace.resume)
-    mean, deviation = pictures.channel_statistics(pixels.reshape(-1, channels) for pixels, _ in shards)
-    held = rows(dev)
+    told = {"files": made_from(folder, data), "size": size, "channels": channels, "labels": list(labels)}
+    told |= {"hold_out": None if data.dev else data.hold_out, "pictures": len(train)}
+    told |= {"naming": asdict(data.naming)} if data.naming != Naming() else {}
+    shards = shards_for(workspace.folder / "shards", columns=COLUMNS, made_from=told, fill=fill, same=workspace.resume)
+    mean, deviation = channel_statistics(pixels.reshape(-1, channels) for pixels, _ in shards)
     return Prepared(
         train=shards,  # type: ignore[arg-type]  # two columns
         lengths=[np.ones(len(shards), dtype=np.int64)],
-        dev=held,
-        held=HeldPictures(
-            pixels=[pixels.reshape(size, size, channels) for pixels, _ in held], labels=[one.label for one in dev]
-        ),
+        dev=rows(dev),
+        held=HeldPictures(pixels=[one.pixels for one in dev], labels=[one.label for one in dev]),
         preprocessing=Preprocessing(
             labels=labels, picture=PictureFacts(size=size, channels=channels, mean=mean, deviation=deviation)
         ),
     )
-
-
-def _parts(folder: Path, data: PictureData) -> tuple[list[LabelledPicture], list[LabelledPicture]]:
-    """What is learned from and what is held out."""
-    train = list(_read(folder, data.train, data.train_labels))
-    if not train:
-        raise ValueError(f"{folder / data.train} holds no pictures: give a folder with one subfolder per class")
-    if data.dev:
-        return train, list(_read(folder, data.dev, data.dev_labels))
-    order = np.random.default_rng(1).permutation(len(train))
-    held = set(order[: min(data.hold_out, len(train) // 5)].tolist())
-    parts = ([one for place, one in enumerate(train) if (place in held) is out] for out in (False, True))
-    return next(parts), next(parts)
-
-
-def _read(folder: Path, name: str, labels: str) -> Iterator[LabelledPicture]:
-    if labels:
-        return pictures.read_idx_pair(folder / name, folder / labels)
-    return pictures.read_class_folders(folder / name)
-
-
-def _files(folder: Path, data: PictureData) -> list[dict[str, Any]]:
-    named = [folder / name for name in (data.train, data.train_labels, data.dev, data.dev_labels) if name]
-    inside = [path for one in named for path in ([one] if one.is_file() else sorted(one.rglob("*"))) if path.is_file()]
-    return [{"name": str(path.relative_to(folder)), "sha256": scan(path).sha256} for path in inside]
 
 
 def _column(rows: Sequence[NDArray[Any]]) -> Column:
@@ -140,28 +96,43 @@ def sizes(preprocessing: Preprocessing) -> dict[str, Any]:
 
 
 def collate(data: PictureData, preprocessing: Preprocessing) -> Callable[[Sequence[Example], Seed], PictureBatch]:
-    """Bytes as a batch; in training, moved and mirrored as the seed says."""
-    facts = preprocessing.picture
+    """Bytes as a batch; in training, changed and mixed as the seed says."""
+    facts, changes, mixing = preprocessing.picture, data.changes, data.mixing
     assert facts is not None
-    shape = (facts.size, facts.size, facts.channels)
+    shape, blank = (facts.size, facts.size, facts.channels), torch.tensor(facts.mean)
 
     def collate_rows(rows: Sequence[Example], seed: Seed) -> PictureBatch:
-        drawn = [pixels.reshape(shape) for pixels, _ in rows]
-        if seed and (data.shift or data.flip):
-            random = np.random.default_rng(seed)
-            drawn = [move_picture(one, random, shift=data.shift, flip=data.flip) for one in drawn]
+        shares = as_shares([pixels.reshape(shape) for pixels, _ in rows])
         labels = torch.tensor([int(label[0]) for _, label in rows])
-        return PictureBatch(pictures=as_tensor(drawn, facts), labels=labels)
+        if not seed:
+            return PictureBatch(pictures=normalised(shares, facts), labels=labels)
+        random = np.random.default_rng(seed)
+        drawn = normalised(change(shares, changes, random, blank=blank), facts)
+        if not mixing.any:
+            return PictureBatch(pictures=drawn, labels=labels)
+        mixed = mix(drawn, mixing, random)
+        return PictureBatch(pictures=mixed.pictures, labels=labels, others=labels[mixed.other], share=mixed.share)
 
     return collate_rows
 
 
 def loss(model: nn.Module, batch: PictureBatch, objective: ClassObjective) -> Loss:
-    """Cross-entropy of the class, and how often it was right."""
+    """Cross-entropy of the class, or of both classes of a mixed picture; and how often the (first) one was right."""
     logits = model(batch.pictures)
     found = cross_entropy(logits, batch.labels, smoothing=objective.smoothing)
+    if batch.others is not None and batch.share is not None:
+        found = found._replace(total=_mixed(logits, batch.labels, batch.others, batch.share, objective.smoothing))
     right = (logits.detach().argmax(dim=-1) == batch.labels).sum()
     return found._replace(metrics={**found.metrics, "accuracy": right})
+
+
+def _mixed(logits: Tensor, labels: Tensor, others: Tensor, share: Tensor, smoothing: float) -> Tensor:
+    """Each picture's two losses in the shares of the two pictures that it is made of."""
+    own, other = (
+        F.cross_entropy(logits.float(), wanted, reduction="none", label_smoothing=smoothing)
+        for wanted in (labels, others)
+    )
+    return (share * own + (1 - share) * other).sum()
 
 
 def score(classifier: PictureClassifier, held: HeldPictures, judging: Judging) -> Scores:
@@ -177,17 +148,18 @@ def held_out(files: Sequence[Path], folder: ModelFolder) -> HeldPictures:
     """A test set: a folder of classes, or two idx files."""
     facts = folder.preprocessing.picture
     first, *rest = files
-    if len(rest) > 1 or (not rest and not first.is_dir()):
-        raise ValueError(f"{first} is no test set of pictures: give a folder of classes, or two idx files")
-    found = list(_read(Path(), str(first), str(rest[0]) if rest else ""))
-    if not found:
+    if len(rest) > 1 or (not rest and not (first.is_dir() or is_archive(first))):
+        raise ValueError(f"{first} is no test set of pictures: give a folder or archive of classes, or two idx files")
+    found = read_pictures(first, rest[0] if rest else None)
+    known, read = folder.preprocessing.labels, []
+    for one in found:
+        if known and one.label not in known:
+            raise ValueError(f"{first} has the class {one.label!r}, and the model knows {', '.join(known)}: rename it")
+        # Brought to the model's size at once: a folder of photographs may not fit into memory.
+        read.append((one.pixels if facts is None else fit(one.pixels, facts), one.label))
+    if not read:
         raise ValueError(f"{first} holds no pictures: give a folder with one subfolder per class")
-    known = folder.preprocessing.labels
-    if known and (strange := sorted({one.label for one in found} - set(known))):
-        raise ValueError(f"{first} has the class {strange[0]!r}, and the model knows {', '.join(known)}: rename it")
-    size, channels = (facts.size, facts.channels) if facts else found[0].pixels.shape[1:]
-    fitted = [pictures.fit_square(one.pixels, size, channels) for one in found]
-    return HeldPictures(pixels=fitted, labels=[one.label for one in found])
+    return HeldPictures(pixels=[pixels for pixels, _ in read], labels=[label for _, label in read])
 
 
 TASK = Task(

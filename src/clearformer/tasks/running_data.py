@@ -27,6 +27,7 @@ class RunningText(DataFiles):
     separator: str = ""  # the line that stands between two documents, "\n" for an empty one; empty: one long text
     vocabulary: TokenizerConfig = field(default_factory=lambda: TokenizerConfig(kind="character", min_frequency=1))
     context: int = 256  # tokens that the model sees at a time
+    memory: int = 0  # tokens before those whose states are remembered from step to step (Transformer-XL); 0: none
     word_dropout: float = 0.0  # chance that a token is hidden in training
 
     def __post_init__(self) -> None:
@@ -34,6 +35,8 @@ class RunningText(DataFiles):
             raise ValueError(f"data.hold_out is a share of the text, above 0 and below 1, not {self.hold_out}")
         if self.context < 2:
             raise ValueError(f"data.context must be at least 2 tokens, not {self.context}")
+        if self.memory < 0:
+            raise ValueError(f"data.memory is a number of tokens, at least 0, not {self.memory}")
         if not 0 <= self.word_dropout < 1:
             raise ValueError(f"data.word_dropout is a chance, at least 0 and below 1, not {self.word_dropout}")
 
@@ -50,6 +53,29 @@ class Windows:
     def __getitem__(self, index: int) -> TokenIds:
         start = index * self.context
         return self.stream[start : start + 2 * self.context]
+
+
+class Segments:
+    """A stream of tokens as the stretch of one context behind any of its tokens; nothing is cut out of it."""
+
+    def __init__(self, stream: TokenIds, context: int) -> None:
+        self.stream, self.context = stream, context
+
+    def __len__(self) -> int:
+        return max(1, len(self.stream) - self.context)
+
+    def __getitem__(self, index: int) -> TokenIds:
+        return self.stream[index : index + self.context + 1]
+
+
+def blocks(stream: TokenIds, context: int, memory: int) -> list[TokenIds]:
+    """A stream in blocks of so many predictions, each counted once. With a memory a block has the tokens that would be
+    remembered before it: only its last `context` predictions count, which is why the first block is the short one.
+    """
+    if not memory:
+        return [stream[at : at + context + 1] for at in range(0, len(stream) - 1, context)]
+    ends = range(len(stream), 1, -context)
+    return [stream[max(0, end - context - 1 - memory) : end] for end in reversed(ends)]
 
 
 def whole_texts(files: Sequence[Path], data: RunningText) -> tuple[list[str], list[str]]:

@@ -43,11 +43,15 @@ def facts_of(teachers: Teachers, files: Sequence[Path], **more: Any) -> dict[str
 
 
 def write_lessons(
-    folder: Path, facts: Mapping[str, Any], first: Mapping[str, Any], records: Callable[[], Iterator[Mapping[str, Any]]]
+    folder: Path,
+    facts: Mapping[str, Any],
+    first: Mapping[str, Any] | None,
+    records: Callable[[], Iterator[Mapping[str, Any]]],
 ) -> Path:
     """The file of lessons in a folder: the one that is there, or written now, whole or not at all.
 
-    facts: what the lessons depend on. first: the first line. records: the others, asked for if they are needed.
+    facts: what the lessons depend on. first: the first line, where there is one that is no lesson. records: the
+    others, asked for if they are needed.
     """
     path = folder / LESSONS
     if folder.exists():
@@ -58,7 +62,8 @@ def write_lessons(
     storage.sweep(folder.parent, folder.name)
     with storage.new_folder(folder) as aside:
         with (aside / LESSONS).open("w", encoding="utf-8", newline="\n") as file:
-            file.write(_line(first))
+            if first is not None:
+                file.write(_line(first))
             for record in records():
                 file.write(_line(record))
         storage.write_json(aside / FACTS, facts)

@@ -1,23 +1,17 @@
 """Summarization: texts with a summary each in, an encoder–decoder that writes the summary out, judged by ROUGE."""
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from clearformer.data.class_split import hold_out_by_class
 from clearformer.data.collate import PairBatch, collate_pairs
 from clearformer.data.file_facts import scan
 from clearformer.data.near_copies import NEAR, RUN, near_copies
-from clearformer.data.readers.summary_pairs import (
-    SummaryColumns,
-    SummaryPair,
-    find_summary_columns,
-    read_summaries,
-)
+from clearformer.data.readers.summary_pairs import SummaryPair, read_summaries
 from clearformer.data.shards import Column, ShardWriter, shards_for, token_type_for
 from clearformer.data.subword_dropout import SubwordDropout
 from clearformer.data.token_pairs import SPECIALS_PER_SIDE
@@ -25,45 +19,20 @@ from clearformer.data.tokenise import SIDES
 from clearformer.evaluation.rouge import each_summary, quick_rouge, score_summaries
 from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Markers, Preprocessing
-from clearformer.inference.summarizer import Summarizer
+from clearformer.inference.summarizer import Summarizer, summarizer_of
 from clearformer.inference.summary_settings import KEPT
 from clearformer.tasks.automatic import summary_tables
-from clearformer.tasks.data_files import DataFiles, file_names, folder_of, several
+from clearformer.tasks.data_files import folder_of, several
 from clearformer.tasks.learned_vocabulary import as_preprocessing, vocabularies
 from clearformer.tasks.next_token import NextTokenObjective, TokenPair, ids_of, loss, sizes
+from clearformer.tasks.summary_data import SummaryData, columns_of, split, taught
+from clearformer.tasks.summary_lessons import add_lessons
 from clearformer.tasks.task import Judging, Prepared, Scores, Seed, Task, Training, Workspace
 from clearformer.tasks.verbs import VERBS
 from clearformer.text.assemble import with_ends
-from clearformer.text.train_tokenizer import TokenizerConfig
 
 log = logging.getLogger(__name__)
 MOST_DEV = 500  # development texts whose loss is looked at
-
-
-@dataclass(frozen=True, kw_only=True)
-class SummaryData(DataFiles):
-    """Tables (CSV, TSV, JSON lines) with a text and its summary in each row."""
-
-    train: str | tuple[str, ...] = file_names("one or more tables of texts and summaries")  # tables to learn from
-    dev: str = file_names()  # a table to choose the best checkpoint by; empty: some of train
-    test: str = file_names()  # a table for the end
-    hold_out: float = 0.1  # share of the texts, where there is no dev
-    text: str = ""  # the column of the texts; empty: it is found
-    summary: str = ""  # the column of their summaries; empty: it is found
-    others: str = ""  # a column with a list of what other people wrote instead, for `evaluate`
-    vocabulary: TokenizerConfig = field(default_factory=TokenizerConfig)
-    max_length: int = 256  # tokens of a text that are read; of a longer one its beginning is learned from, and counted
-    max_summary: int = 64  # texts whose summary has more tokens are left out, and counted
-    split_pieces: float = 0.0  # BPE-dropout: chance that a piece is read as the two it was merged from
-
-    def __post_init__(self) -> None:
-        if not 0 < self.hold_out < 1:
-            raise ValueError(f"data.hold_out is a share of the texts, above 0 and below 1, not {self.hold_out}")
-        if not 0 <= self.split_pieces < 1:
-            raise ValueError(f"data.split_pieces is a chance, at least 0 and less than 1, not {self.split_pieces}")
-        for name in ("max_length", "max_summary"):
-            if getattr(self, name) < 8:
-                raise ValueError(f"data.{name} must be at least 8 tokens, not {getattr(self, name)}")
 
 
 class HeldSummaries(NamedTuple):
@@ -76,12 +45,15 @@ class HeldSummaries(NamedTuple):
 def prepare(data: SummaryData, workspace: Workspace) -> Prepared[TokenPair]:
     """Read the tables, hold some texts out, learn a vocabulary, and keep the tokens."""
     folder = folder_of(data, workspace.base)
-    files = [folder / name for name in (*several(data.train), *((data.dev,) if data.dev else ()))]
-    train, dev = split(data, folder)
+    files = [folder / name for name in (*several(data.train), data.dev, *several(data.lessons)) if name]
+    given, dev = split(data, folder)
+    train = taught(data, folder, given)
+    if data.unlabelled and not any(several(data.lessons)):
+        log.info("data.unlabelled is left aside: only a teacher can summarise it, by `clearformer distill`")
     start = None if workspace.start is None else workspace.start.preprocessing
     texts = [one for pair in train for one in (pair.text, pair.summary)]
-    given = () if start is None else (with_ends(start.sides[0]),)
-    preprocessing = framed(as_preprocessing(vocabularies(data.vocabulary, {"joint": texts}, workspace, given), start))
+    begun = () if start is None else (with_ends(start.sides[0]),)
+    preprocessing = framed(as_preprocessing(vocabularies(data.vocabulary, {"joint": texts}, workspace, begun), start))
     source, _ = preprocessing.sides
     markers = preprocessing.framing
     if data.split_pieces and source.kind != "bpe":
@@ -92,6 +64,7 @@ def prepare(data: SummaryData, workspace: Workspace) -> Prepared[TokenPair]:
         "lengths": [data.max_length, data.max_summary],
         "columns": [data.text, data.summary],
         "hold_out": None if data.dev else data.hold_out,
+        **({"alone": True} if data.lessons_alone else {}),
     }
 
     def fill(writer: ShardWriter) -> dict[str, Any]:
@@ -127,39 +100,6 @@ def sizes_of(preprocessing: Preprocessing) -> dict[str, Any]:
     """How many rows the tables have; an encoder that training begins with gets a decoder."""
     begun = {"shape": "encoder-decoder", "head": {"kind": "language-model"}}
     return sizes(preprocessing) | (begun if preprocessing.framing.before_source else {})
-
-
-def split(data: SummaryData, folder: Path) -> tuple[list[SummaryPair], list[SummaryPair]]:
-    """Pairs for training and for development; the same text is never in both. Blank ones are left out, and counted."""
-    train = [pair for name in several(data.train) for pair in read(folder / name, data)]
-    if data.dev:
-        dev = list(read(folder / data.dev, data))
-    else:
-        held = hold_out_by_class([pair.text for pair in train], [""] * len(train), share=data.hold_out)
-        dev = [pair for pair, out in zip(train, held, strict=True) if out]
-        train = [pair for pair, out in zip(train, held, strict=True) if not out]
-    for part, name in ((train, "train"), (dev, "dev")):
-        if not part:
-            raise ValueError(f"there are no texts with summaries for {name}; give two at least")
-    return train, dev
-
-
-def read(path: Path, data: SummaryData) -> Iterator[SummaryPair]:
-    """The rows of a table that have a text and a summary."""
-    columns = columns_of(path, text=data.text, summary=data.summary, others=data.others)
-    rows = list(read_summaries(path, columns))
-    kept = [pair for pair in rows if pair.text and pair.summary]
-    if len(kept) < len(rows):
-        log.info("%s: %d rows without a text or a summary are left out", path.name, len(rows) - len(kept))
-    return iter(kept)
-
-
-def columns_of(path: Path, *, text: str = "", summary: str = "", others: str = "") -> SummaryColumns:
-    """The columns of a table; one that has none is refused."""
-    found = find_summary_columns(path, text=text or None, summary=summary or None, others=others or None)
-    if found is None:
-        raise ValueError(f"{path} has no columns of texts and shorter summaries; name them: data.text, data.summary")
-    return found
 
 
 def encode(preprocessing: Preprocessing, pairs: Sequence[SummaryPair], data: SummaryData) -> list[TokenPair]:
@@ -260,6 +200,7 @@ TASK = Task(
     name="summarization",
     verb=VERBS["summarize"],
     use=Summarizer,
+    together=summarizer_of,
     training=Training(
         data=SummaryData,
         objective=NextTokenObjective,
@@ -272,6 +213,7 @@ TASK = Task(
         test_files=lambda data: (data.test,),
         best="rouge_l",
         facts=facts,
+        lessons=add_lessons,
     ),
     automatic=summary_tables.AUTOMATIC,
 )

@@ -6,7 +6,7 @@ registers itself: `tasks/__init__.py` has the closed table.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from clearformer.data.collate import Batch
+from clearformer.data.row_plan import Plan
 from clearformer.evaluation.report import ErrorReport
 from clearformer.folder.bundle import Bundle
 from clearformer.folder.description import ModelFolder
@@ -64,7 +65,8 @@ class Prepared(Generic[E]):
 
     lengths: of each training example on each side, as it will stand in a batch. dev: examples for the development loss.
     held: what `score` looks at, in whatever form the task wants. objective: [objective] with what only
-    the data knows of it, such as how frequent each class is.
+    the data knows of it, such as how frequent each class is. order: of examples that follow one another, a plan by
+    (config, seed, ranks); each row of a batch then goes on in the next one, with what the loss left to it.
     """
 
     train: Examples[E]
@@ -73,6 +75,7 @@ class Prepared(Generic[E]):
     held: Any
     preprocessing: Preprocessing
     objective: Callable[[Any], Any] = lambda given: given
+    order: Callable[..., Plan] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,11 +173,17 @@ class Choice:
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
-    """What a task makes of somebody's data: a recipe as plain values, why it is so, and what the doctor said."""
+    """What a task makes of somebody's data: a recipe as plain values, why it is so, and what the doctor said.
+
+    start: a published model that suits this data; training begins with it where it was fetched. without_capitals: what
+    [data] says as well if the start's vocabulary has none.
+    """
 
     recipe: dict[str, Any]
     choices: list[Choice]
     report: str = ""
+    start: str = ""
+    without_capitals: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -39,12 +39,19 @@ def score(generator: TextGenerator, held: Sequence[str], judging: Judging) -> Sc
     found = generator.likelihoods(
         [[*generator.before_text(), *row, *end] for row in ids], judging.scoring, on_progress=judging.on_progress
     )
-    scores = {**summarise(found.pop(""), text=text), **_unknown(generator.tokenizer, ids, text)}
+    unknown = _unknown(generator.tokenizer, ids, text)
+    scores = {**summarise(found.pop(""), text=text), **unknown}
     for name, remembering in found.items():
         summary = summarise(remembering, text=text)
         scores |= {f"{name}_{key}": value for key, value in summary.items() if key.startswith(COMPARED)}
         scores[f"{name}_signature"] = _signature(name, judging.scoring)
-    return scores
+    return _without_bits(scores) if unknown else scores
+
+
+def _without_bits(scores: Scores) -> Scores:
+    """Bits per byte are for comparing vocabularies, and a model that may say "unknown" has not told those bytes."""
+    told = f"{scores['signature']}; no bits per byte, since unknown words were never spelled"
+    return {**{name: value for name, value in scores.items() if "bits_per_byte" not in name}, "signature": told}
 
 
 def _signature(name: str, config: LikelihoodConfig) -> str:

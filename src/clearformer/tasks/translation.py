@@ -234,7 +234,8 @@ def score(translator: Any, held: References, judging: Judging) -> Scores:
 def facts(recipe: Any) -> dict[str, Any]:
     """What a folder remembers of its recipe: languages, and how its translations are searched for and compared."""
     return {
-        "data": recipe.data.corpus or ", ".join(Path(name).name for name in several(recipe.data.train_source)),
+        "data": recipe.data.corpus
+        or ", ".join(dict.fromkeys(Path(name).name for name in several(recipe.data.train_source))),
         "source_language": recipe.data.source_language,
         "target_language": recipe.data.target_language,
         "decoding": {name: getattr(recipe.use, name) for name in REMEMBERED},

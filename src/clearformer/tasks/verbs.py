@@ -9,12 +9,23 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from clearformer.inference.chat_settings import ChatConfig
+from clearformer.inference.detection_settings import DetectionConfig
 from clearformer.inference.generation_settings import GenerationConfig, usual_writing
-from clearformer.inference.reading_settings import AnswerConfig, ReadingConfig, WhyClassConfig, WhyConfig
+from clearformer.inference.painting_settings import PaintingConfig, usual_painting
+from clearformer.inference.reading_settings import (
+    AnswerConfig,
+    ClassConfig,
+    ReadingConfig,
+    VectorConfig,
+    WhyClassConfig,
+    WhyConfig,
+)
+from clearformer.inference.segment_settings import SegmentConfig
 from clearformer.inference.summary_settings import SummaryConfig, usual_summaries
+from clearformer.inference.transcription_settings import TranscriptionConfig
 from clearformer.inference.translation_settings import DecodingConfig, usual_search
 
-Input = Literal["text", "prompt", "question", "picture", "sound"]  # what one example is
+Input = Literal["text", "prompt", "question", "picture", "sound", "class"]  # what one example is
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,8 +33,10 @@ class Verb:
     """A use of a model by name.
 
     does: what such a model does, in a few words. example: what to type behind the verb. line: a result as people read
-    it. default: a model that ships, where one does. why: how a result is explained, where it can be. usual: the options
-    that a model folder's provenance remembers of its recipe, where it does.
+    it. default: a model that ships, where one does; for_pictures: the same where pictures are given; knows: what that
+    model knows, and nothing else. examples: the folder of pictures or recordings that ship. why: how a result is
+    explained, where it can be. usual: the options that a model folder's provenance remembers of its recipe, where it
+    does.
     """
 
     name: str
@@ -34,6 +47,9 @@ class Verb:
     options: type[Any]
     line: Callable[[Any], str]
     default: str | None = None
+    for_pictures: str | None = None
+    knows: str = ""
+    examples: str | None = None
     why: type[Any] | None = None
     usual: Callable[[Mapping[str, Any]], Any] | None = None
 
@@ -55,6 +71,12 @@ def _class(found: Any) -> str:
     return "|".join(found.labels) + "\t" + "|".join(f"{found.scores[label]:.4f}" for label in found.labels)
 
 
+def _objects(found: Any) -> str:
+    """One line per object: class, score, and the edges of its box in pixels."""
+    rows = (f"{one.label}\t{one.score:.4f}\t" + "\t".join(f"{edge:.1f}" for edge in one.box) for one in found.objects)
+    return "\n".join(rows)
+
+
 def _tags(found: Any) -> str:
     return " ".join(f"{tag.word}/{tag.label}" for tag in found)
 
@@ -68,6 +90,25 @@ def _filled(found: Any) -> str:
     if hasattr(found, "shown"):
         return str(found.text)
     return ", ".join(f"{guess.text} {guess.probability:.3f}" for guess in found)
+
+
+def _segmented(found: Any) -> str:
+    """How many things, and how large; or how much of the picture each class has."""
+    if not found.instances:
+        total = found.mask.size
+        return ", ".join(f"{one.label} {one.area / total:.1%}" for one in found.found)
+    if not found.found:
+        return "0"
+    areas = sorted(one.area for one in found.found)
+    return f"{len(areas)}\tareas {areas[0]} to {areas[-1]} pixels, median {areas[len(areas) // 2]}"
+
+
+def _painting(found: Any) -> str:
+    return f"{found.label}-{found.number:03}"
+
+
+def _pixel_error(found: Any) -> str:
+    return f"{found.error:.5f}"
 
 
 def _vector(found: Any) -> str:
@@ -96,6 +137,7 @@ VERBS: dict[str, Verb] = {
             input="prompt",
             options=GenerationConfig,
             line=str,
+            default="shakespeare",
             usual=usual_writing,
         ),
         Verb(
@@ -122,9 +164,24 @@ VERBS: dict[str, Verb] = {
             does="finds the class of a text or picture",
             example='"A gripping film."',
             input="text",
-            options=ReadingConfig,
+            options=ClassConfig,
             line=_class,
+            for_pictures="mnist",
+            knows="handwritten digits",
+            examples="digits",
             why=WhyClassConfig,
+        ),
+        Verb(
+            name="detect",
+            summary="find objects in pictures, with a box around each",
+            does="finds objects in pictures",
+            example="example",
+            input="picture",
+            options=DetectionConfig,
+            line=_objects,
+            default="bccd",
+            knows="cells in pictures of blood",
+            examples="blood",
         ),
         Verb(
             name="tag",
@@ -161,17 +218,56 @@ VERBS: dict[str, Verb] = {
             does="embeds texts",
             example='"Two dogs play in the snow."',
             input="text",
-            options=ReadingConfig,
+            options=VectorConfig,
             line=_vector,
         ),
         Verb(
             name="transcribe",
-            summary="the text of a recording",
+            summary="write down the speech of recordings, with times",
             does="writes down speech",
-            example="speech.wav",
+            example="example",
             input="sound",
-            options=GenerationConfig,
+            options=TranscriptionConfig,
             line=_translation,
+            default="fsdd",
+            knows="spoken English digits",
+            examples="speech",
+        ),
+        Verb(
+            name="segment",
+            summary="find the outline of each thing in pictures, or the class of every pixel",
+            does="segments pictures",
+            example="example",
+            input="picture",
+            options=SegmentConfig,
+            line=_segmented,
+            default="nuclei",
+            knows="cell nuclei that glow in the dark",
+            examples="nuclei",
+        ),
+        Verb(
+            name="paint",
+            summary="paint pictures of a class",
+            does="paints pictures of a class",
+            example="7",
+            input="class",
+            options=PaintingConfig,
+            line=_painting,
+            default="paint-mnist",
+            knows="handwritten digits",
+            usual=usual_painting,
+        ),
+        Verb(
+            name="reconstruct",
+            summary="compress pictures to a few numbers and draw them again from these alone",
+            does="gives pictures back from a short code",
+            example="example",
+            input="picture",
+            options=ReadingConfig,
+            line=_pixel_error,
+            default="mnist-code",
+            knows="handwritten digits",
+            examples="digits",
         ),
         Verb(
             name="run",
