@@ -33,6 +33,9 @@ __all__ = [
     "translate",
 ]
 
+# Before anybody multiplies anything: it is no more than an environment variable.
+import_module("clearformer.foundation.machine").sum_alike_in_any_batch()
+
 _HOMES = {
     "Bundle": "folder.bundle",
     "ModelConfig": "model.config",

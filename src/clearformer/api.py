@@ -18,9 +18,10 @@ DEFAULT_MODEL = "en-de"
 def load(model: str | Path = DEFAULT_MODEL, *others: str | Path) -> Any:
     """Open a model folder, the folder of a run, or a model that ships, by its path or name.
 
-    Returns the object for its task: one with `translate`, `summarize`, `generate`, `classify`, `tag`, `answer`,
-    `embed`, `fill` or `transcribe`. It runs in PyTorch, where it can be traced; a classifier, tagger, … that was
-    quantised runs in ctranslate2. others: models of the same task that decide together with the first by their mean.
+    Returns the object for its task: one with `translate`, `summarize`, `generate`, `classify`, `detect`, `tag`,
+    `answer`, `embed`, `fill` or `transcribe`. It runs in PyTorch, where it can be traced; a classifier, tagger, …
+    that was quantised runs in ctranslate2. others: models of the same task that decide together with the first by
+    their mean.
     """
     from clearformer.inference.engines import open_bundle
     from clearformer.tasks.in_use import in_use
@@ -29,18 +30,24 @@ def load(model: str | Path = DEFAULT_MODEL, *others: str | Path) -> Any:
 
 
 def import_checkpoint(
-    source: str | Path, out: str | Path | None = None, *, family: str | None = None, split: str | None = None
+    source: str | Path,
+    out: str | Path | None = None,
+    *,
+    family: str | None = None,
+    split: str | None = None,
+    languages: tuple[str, str] | None = None,
 ) -> Any:
     """Open a published checkpoint, ready to use; with `out`, also keep it there as a model folder.
 
     Which method it has follows from its head, as for `load`. split: where vocab.txt lists whole tokens, the pattern
-    that finds them in a text.
+    that finds them in a text. languages: of a translator among many, from which to which.
     """
     from clearformer.interop import importer
     from clearformer.tasks.in_use import in_use
 
-    found = importer.read_checkpoint(Path(source), family, split=split).bundle if out is None else None
-    return in_use(found or importer.import_checkpoint(Path(source), Path(str(out)), family, split=split))
+    told: dict[str, Any] = {"split": split, "languages": languages}
+    found = importer.read_checkpoint(Path(source), family, **told).bundle if out is None else None
+    return in_use(found or importer.import_checkpoint(Path(source), Path(str(out)), family, **told))
 
 
 def translate(texts: str | Sequence[str], model: str | Path = DEFAULT_MODEL, **choices: Any) -> "list[Translation]":

@@ -1,13 +1,17 @@
 """The tasks are asked what they make of somebody's data; the one that knows it chooses, and the whole way is gone."""
 
+import shutil
+
 import numpy as np
 import pytest
 from PIL import Image
 
 import clearformer as cf
 from clearformer.cli.main import main
+from clearformer.folder.fetched import place_of
 from clearformer.run.automatic import choose, examine, recognise
 from clearformer.run.recipe import read_recipe
+from clearformer.run.train import train
 from flows import numbers, tiny_tasks
 from flows.tiny_tasks import SHAPES, draw, prose
 
@@ -116,3 +120,38 @@ def test_a_task_that_was_refused_leaves_nothing_behind(tmp_path, capsys):
     assert main(["train", "sample", "training.schedule.warmup=5000", "--out", str(tmp_path / "run")]) == 2
     assert "warmup is 5000 steps, but the run has 1200" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def english_table(folder):
+    """Enough English for its language to be told."""
+    rows = [f"the film number {number} was {'good' if number % 2 else 'bad'} for all of us" for number in range(60)]
+    lines = "".join(f"{row},{'up' if number % 2 else 'down'}\n" for number, row in enumerate(rows))
+    (folder / "films.csv").write_text("text,label\n" + lines, encoding="utf-8")
+    return [folder / "films.csv"]
+
+
+def test_english_begins_with_a_published_encoder_where_it_was_fetched(tmp_path, monkeypatch):
+    monkeypatch.setenv("CLEARFORMER_CACHE", str(tmp_path / "cache"))
+    files = english_table(tmp_path)
+    without = choose(files, tmp_path / "without")
+    assert "from" not in without.recipe["model"]
+    assert any("clearformer models get minilm" in one.reason for one in without.choices)
+    recipe = read_recipe(tiny_tasks.TINY["text-classification"](tmp_path), ["training.steps=2"])
+    fetched = place_of("minilm")
+    assert fetched is not None
+    shutil.copytree(train(recipe, tmp_path / "made", base=tmp_path), fetched)
+    begun = choose(files, tmp_path / "begun")
+    assert begun.recipe["model"]["from"] == str(fetched)
+    assert any("--start scratch" in one.reason for one in begun.choices)
+    assert choose(files, tmp_path / "scratch", start="scratch").recipe == without.recipe
+
+
+@pytest.mark.parametrize("task", [None, "summarization", "text-classification", "conversation"])
+@pytest.mark.parametrize("header", ["text,label", "text,summary", "mail,gist"])
+def test_a_table_of_headings_alone_has_no_rows_whatever_it_is_meant_for(tmp_path, header, task):
+    (tmp_path / "a.csv").write_text(f"{header}\n")
+    with pytest.raises(ValueError, match=r"a\.csv has no rows below its first line; add some"):
+        recognise([tmp_path / "a.csv"], task)
+    (tmp_path / "b.jsonl").write_text("\n")
+    with pytest.raises(ValueError, match=r"b\.jsonl is empty; give a file"):
+        recognise([tmp_path / "b.jsonl"], task)

@@ -20,9 +20,14 @@ WANTED = {
     "masked-language-model": {"nats", "nats_low", "nats_high", "accuracy", "accuracy_low", "accuracy_high"},
     "text-classification": {"accuracy", "accuracy_low", "accuracy_high", "signature"},
     "picture-classification": {"accuracy", "accuracy_low", "accuracy_high", "signature"},
+    "painting": {"accuracy", "accuracy_low", "accuracy_high", "cas", "cas_low", "cas_high", "signature"},
+    "autoencoding": {"mse", "mse_low", "mse_high", "psnr", "signature"},
     "summarization": {"rouge_1", "rouge_2", "rouge_l", "rouge_l_low", "rouge_l_high", "signature"},
     "denoising": {"nats", "nats_low", "nats_high", "accuracy", "signature"},
     "tagging": {"f1", "f1_low", "f1_high", "precision", "recall"},
+    "transcription": {"wer", "wer_low", "wer_high", "cer", "exact", "signature"},
+    "detection": {"ap50", "ap50_low", "ap50_high", "signature"},
+    "segmentation": {"dice", "dice_low", "dice_high", "ap50", "signature"},
     "question-answering": {"exact", "exact_low", "exact_high", "f1", "f1_low", "f1_high"},
 }
 
@@ -32,7 +37,7 @@ def files_of_a_test(task, folder):
     if task in ("language-model", "masked-language-model", "denoising"):
         (folder / "test.txt").write_text(prose(5, seed=9))
         return [folder / "test.txt"]
-    if task == "picture-classification":
+    if task in ("picture-classification", "painting", "autoencoding"):
         for name, values in zip(("test.idx", "labels.idx"), drawn(10, seed=9), strict=True):
             write_idx(folder / name, values)
         return [folder / "test.idx", folder / "labels.idx"]
@@ -42,6 +47,9 @@ def files_of_a_test(task, folder):
         "text-classification": "reviews.tsv",
         "tagging": "names.conll",
         "question-answering": "questions.json",
+        "transcription": "spoken.tsv",
+        "detection": "boxes.json",
+        "segmentation": "discs",
     }
     if task in own:
         return [folder / own[task]]
@@ -53,9 +61,10 @@ def test_a_folder_is_scored_as_its_task_wants(task, tmp_path):
     recipe = read_recipe(TINY[task](tmp_path))
     bundle.save(assemble(recipe, tmp_path).made, tmp_path / "model")
     files = files_of_a_test(task, tmp_path)
-    scores = evaluate(tmp_path / "model", files)
+    quick = {"samples": 6, "judge_steps": 2} if task == "painting" else None
+    scores = evaluate(tmp_path / "model", files, scoring=quick)
     assert scores.keys() >= WANTED[task]
-    assert evaluate(tmp_path / "model", files) == scores
+    assert evaluate(tmp_path / "model", files, scoring=quick) == scores
 
 
 def test_a_model_that_is_open_already_is_asked_instead(tmp_path):

@@ -1,14 +1,16 @@
 """Eight bits are kept where the task's own score allows it, and otherwise nothing is written."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from clearformer.folder import bundle
 from clearformer.run.evaluation import evaluate
 from clearformer.run.quantization import quantize_scored
 from clearformer.run.recipe import parse_recipe
 from clearformer.run.train import train
-from support.toy_models import texts
+from support.toy_models import small, texts
 from support.toy_readers import HEADS, LABELS, bert, saved
 
 
@@ -69,3 +71,11 @@ def test_a_language_model_is_judged_by_its_perplexity(writer, tmp_path: Path):
     assert found.lost == pytest.approx(100 * (found.after.score / found.before.score - 1))
     with pytest.raises(ValueError, match=r"int8 costs .* % of perplexity .* nothing was written"):
         quantize_scored(model, tmp_path / "smaller", [text], limit=-50)
+
+
+def test_an_encoder_decoder_that_does_not_translate_is_refused_by_its_task(tmp_path: Path):
+    bundle.save(replace(small(), task="summarization"), tmp_path / "model")
+    (tmp_path / "test.jsonl").write_text('{"text": "two dogs play in the snow", "summary": "dogs play"}\n')
+    with pytest.raises(ValueError, match="is for summarization, and models for that run in float32 alone"):
+        quantize_scored(tmp_path / "model", tmp_path / "small", [tmp_path / "test.jsonl"])
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["model"]

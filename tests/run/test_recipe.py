@@ -171,11 +171,21 @@ def test_the_recipe_of_a_run_names_what_differs_on_resume(tmp_path, caplog):
     assert 'not the one that this run was started with; now it says: name = "other"' in caplog.text
 
 
-def test_recipes_are_found_by_file_and_by_name(tmp_path):
+def test_recipes_are_found_by_file_and_by_name(tmp_path, monkeypatch):
     assert find_recipe(SHIPPED[0].stem) == SHIPPED[0]
     assert find_recipe(str(tmp_path / "x.toml")) == tmp_path / "x.toml"
+    (tmp_path / SHIPPED[0].stem).mkdir()  # the folder of a run with its recipe's name
+    monkeypatch.chdir(tmp_path)
+    assert find_recipe(SHIPPED[0].stem) == SHIPPED[0]
     with pytest.raises(ValueError, match=f"no recipe file nonsense .* shipped are .*{SHIPPED[0].stem}"):
         find_recipe("nonsense")
+
+
+def test_a_misspelt_recipe_is_answered_with_the_nearest_one():
+    with pytest.raises(ValueError, match="did you mean sample"):
+        find_recipe("sampel")
+    with pytest.raises(ValueError, match=r"shipped are .*tiny-shakespeare"):
+        find_recipe("qqqq")
 
 
 def test_a_recipe_is_the_same_after_a_round_trip(tmp_path):

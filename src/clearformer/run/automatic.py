@@ -1,16 +1,22 @@
 """From somebody's data to a recipe: the tasks are asked what they make of it, and the one that knows chooses."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from clearformer.data.file_facts import refuse_blank
+from clearformer.data.readers.tables import has_rows
+from clearformer.data.readers.texts import is_table
 from clearformer.folder.description import open_folder
+from clearformer.folder.fetched import place_of
 from clearformer.folder.run_folder import RECIPE
 from clearformer.foundation import settings
 from clearformer.tasks import all_tasks, find_task
 from clearformer.tasks.automatic.fine_tuning import begin_with
-from clearformer.tasks.task import Automatic, Chosen, Examined, Task
+from clearformer.tasks.task import Automatic, Choice, Chosen, Examined, Task
+
+SCRATCH = "scratch"  # --start says so where no model is wanted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +33,8 @@ def recognise(files: Sequence[Path], task: str | None = None) -> Recognised:
     for path in files:
         if not path.exists():
             raise ValueError(f"{path} does not exist; check the name")
+        if path.is_file() and is_table(path):
+            _refuse_without_rows(path)
     asked = [find_task(task)] if task is not None else list(all_tasks())
     for one in asked:
         if one.automatic is not None and (words := one.automatic.recognise(files)) is not None:
@@ -37,8 +45,16 @@ def recognise(files: Sequence[Path], task: str | None = None) -> Recognised:
     raise ValueError(
         f"{named} cannot be read {wanted}; give two parallel text files, a text file, a table of texts with labels or "
         "with a shorter text beside each, conversations in JSON lines, a CoNLL file, questions in the layout of SQuAD, "
-        "or a folder with one subfolder of pictures per class"
+        "recordings beside their texts, pictures with boxes (COCO JSON or VOC XML) or beside masks, or a folder with "
+        "one subfolder of pictures per class"
     )
+
+
+def _refuse_without_rows(path: Path) -> None:
+    """Each task would say in its own way that it cannot read such a table, or pass it on to the next."""
+    refuse_blank([path])
+    if not has_rows(path):
+        raise ValueError(f"{path} has no rows below its first line; add some, or give another file")
 
 
 def examine(files: Sequence[Path], task: str | None = None) -> Examined:
@@ -54,10 +70,27 @@ def choose(files: Sequence[Path], out: Path, task: str | None = None, *, start: 
 
 
 def choose_for(found: Recognised, files: Sequence[Path], out: Path, *, start: str | Path | None = None) -> Chosen:
-    """The choices for data that was recognised, from scratch or from a model folder."""
-    begun = None if start is None else open_folder(start)  # one that is not there is refused before anything is made
+    """The choices for data that was recognised: from the model that is named, else from one that suits and is here."""
+    # A model that is not there is refused before anything is made.
+    given = None if start is None or start == SCRATCH else open_folder(start)
     chosen = found.automatic.choose(files, out)
-    return chosen if begun is None else begin_with(chosen, begun)
+    if given is not None:
+        return begin_with(chosen, given)
+    return chosen if start == SCRATCH or not chosen.start else _with_its_start(chosen)
+
+
+def _with_its_start(chosen: Chosen) -> Chosen:
+    """Begin with the published model that suits this data; where it was not fetched, say what it would bring."""
+    place = place_of(chosen.start)
+    if place is not None and place.is_dir():
+        reason = f"{chosen.start} knows much of such data already; `--start {SCRATCH}` does without it"
+        return begin_with(chosen, open_folder(place), reason=reason)
+    missed = Choice(
+        what="start",
+        value="from scratch",
+        reason=f"`clearformer models get {chosen.start}` once gives this data a far better beginning",
+    )
+    return replace(chosen, choices=[*chosen.choices, missed])
 
 
 def write_recipe(values: dict[str, Any], out: Path) -> None:

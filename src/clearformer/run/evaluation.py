@@ -5,10 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from clearformer.data.file_facts import refuse_blank
 from clearformer.evaluation.report import ErrorReport
 from clearformer.folder.description import ModelFolder, open_folder
 from clearformer.foundation.progress import OnProgress, unwatched
-from clearformer.inference.engines import open_bundle
+from clearformer.inference.engines import Engine, open_bundle
 from clearformer.run.recipe import trainable
 from clearformer.tasks import name_task
 from clearformer.tasks.in_use import in_use
@@ -31,14 +32,15 @@ def evaluate(
     scoring: dict[str, Any] | None = None,
     predictor: Any = None,
     others: Sequence[str | Path] = (),
+    engine: Engine = "auto",
     on_progress: OnProgress = unwatched,
 ) -> Scores:
     """Score a model folder on the files of a test set, thoroughly.
 
     options, scoring: how it is used and compared, by default as its task does. predictor: an open model to ask instead.
-    others: models that decide together with the first.
+    others: models that decide together with the first. engine: what runs them.
     """
-    one = _open(model, files, options, scoring, on_progress, predictor=predictor, others=others)
+    one = _open(model, files, options, scoring, on_progress, predictor=predictor, others=others, engine=engine)
     return one.training.score(one.predictor, one.held, one.judging)
 
 
@@ -49,10 +51,11 @@ def report(
     options: Any = None,
     scoring: dict[str, Any] | None = None,
     others: Sequence[str | Path] = (),
+    engine: Engine = "auto",
     on_progress: OnProgress = unwatched,
 ) -> ErrorReport:
     """The same with what the model gets wrong; a task that cannot say that has its scores alone."""
-    one = _open(model, files, options, scoring, on_progress, others=others)
+    one = _open(model, files, options, scoring, on_progress, others=others, engine=engine)
     if one.training.report is None:
         return ErrorReport(scores=one.training.score(one.predictor, one.held, one.judging))
     return one.training.report(one.predictor, one.held, one.judging)
@@ -67,7 +70,9 @@ def _open(
     *,
     predictor: Any = None,
     others: Sequence[str | Path] = (),
+    engine: Engine = "auto",
 ) -> _Judged:
+    refuse_blank(files)
     folder = open_folder(model)
     task, training = trainable(name_task(folder.description.task, folder.description.model))
     judging = Judging(
@@ -78,4 +83,6 @@ def _open(
         on_progress=on_progress,
     )
     held = training.held_out(list(files), folder)
-    return _Judged(training, predictor or in_use(*map(open_bundle, (folder, *others))), held, judging)
+    if predictor is None:
+        predictor = in_use(*(open_bundle(one, engine) for one in (folder, *others)))
+    return _Judged(training, predictor, held, judging)

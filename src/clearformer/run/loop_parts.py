@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import nn
+from torch import Tensor, nn
 
 from clearformer.data.batching import BatchingConfig, DataPlan
+from clearformer.data.row_plan import Plan
 from clearformer.folder.bundle import Bundle
 from clearformer.run.recipe import Recipe
 from clearformer.run.validation import Validation
@@ -22,8 +23,8 @@ def loop_parts(task: Task, recipe: Recipe, made: Bundle, prepared: Prepared[Any]
     """The plan begins with the largest batch, so that a run that does not fit fails at once or not at all."""
     assert task.training is not None
     config, training = recipe.training, task.training
-    plan = DataPlan(
-        *prepared.lengths,
+    plan_of: Callable[..., Plan] = prepared.order or partial(DataPlan, *prepared.lengths)
+    plan = plan_of(
         config=BatchingConfig(max_tokens=config.batch_tokens, max_sentences=config.batch_examples, longest_first=True),
         seed=config.seed,
         ranks=ranks.count,
@@ -39,12 +40,16 @@ def loop_parts(task: Task, recipe: Recipe, made: Bundle, prepared: Prepared[Any]
         rows = [prepared.train[int(row)] for row in batches(place.epoch)[place.batch]]
         return collate(rows, (config.seed, position, ranks.rank)).to(ranks.device)
 
+    def follow(batch: Any, left: Tensor, position: int) -> Any:
+        return batch.after(left) if plan.position(position).batch else batch  # an epoch begins with fresh rows
+
     return LoopParts(
         batch_at=batch_at,
         loss=partial(_loss, training.loss, prepared.objective(recipe.objective)),
         validate=Validation(task, recipe, made, prepared, ranks),
         better=training.better,
         split=lambda batch, count: batch.split(count),
+        follow=None if prepared.order is None else follow,
     )
 
 

@@ -28,7 +28,7 @@ def seconds_per_step(loop: Loop[Any]) -> float:
     kept, progress = _copied(weights_of(training.model)), deepcopy(training.progress)
     moments = _copied(moments_of(training.model, training.optimiser))
     average = None if training.ema is None else _copied(training.ema.weights)
-    rates = [group["lr"] for group in training.optimiser.param_groups]
+    rates, left = [group["lr"] for group in training.optimiser.param_groups], training.left
     started = time.perf_counter()
     for step in range(WARM + TIMED):
         if step == WARM:
@@ -42,7 +42,7 @@ def seconds_per_step(loop: Loop[Any]) -> float:
     put_moments(training.model, training.optimiser, moments)
     for group, rate in zip(training.optimiser.param_groups, rates, strict=True):
         group["lr"] = rate
-    training.progress = progress
+    training.progress, training.left = progress, left
     return taken
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from clearformer.data.file_facts import refuse_blank
 from clearformer.folder.bundle import load, save
 from clearformer.folder.description import ModelFolder, open_folder
 from clearformer.foundation.progress import OnProgress, unwatched
@@ -70,7 +71,11 @@ def quantize_scored(
     """Write a model folder in fewer bits, or, where it loses more than `limit` points on these files, nothing."""
     if out.exists():
         raise ValueError(f"{out} exists already; choose another name or remove it")
+    refuse_blank(files)  # before the model is converted, which takes a while
     folder = open_folder(model)
+    if folder.description.model.get("shape") == "encoder-decoder":
+        task = name_task(folder.description.task, folder.description.model)
+        raise ValueError(f"{folder.path} is for {task}, and models for that run in float32 alone")
     limit = limit if limit is not None else LIMIT_PERPLEXITY if writes(folder) else LIMIT
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as aside:

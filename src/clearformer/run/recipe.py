@@ -5,6 +5,7 @@ Its first line names the task, which decides with which dataclasses [data], [obj
 `model.from` names a model folder to begin with instead.
 """
 
+import difflib
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, make_dataclass, replace
@@ -115,12 +116,14 @@ def _recipe_type(name: str) -> type[Recipe]:
 def find_recipe(name: str) -> Path:
     """A recipe by file name, or by the name of one that ships with the package."""
     path = Path(name)
-    if path.suffix == ".toml" or path.exists():
+    if path.suffix == ".toml" or path.is_file():  # a run's folder may well have the name of its recipe
         return path
     shipped = Path(str(resources.files("clearformer") / "recipes" / f"{name}.toml"))
     if not shipped.exists():
-        known = ", ".join(sorted(file.stem for file in shipped.parent.glob("*.toml")))
-        raise ValueError(f"there is no recipe file {name} and no recipe of that name; shipped are {known}")
+        known = sorted(file.stem for file in shipped.parent.glob("*.toml"))
+        near = difflib.get_close_matches(name, known, n=1)
+        ships = f"did you mean {near[0]}?" if near else f"shipped are {', '.join(known)}"
+        raise ValueError(f"there is no recipe file {name} and no recipe of that name; {ships}")
     return shipped
 
 
