@@ -96,3 +96,12 @@ def test_web_sockets_are_not_answered():
 
     asyncio.run(Guard(breaks)({"type": "websocket", "headers": []}, None, send))
     assert sent == []
+
+
+def test_only_addresses_for_files_take_large_bodies():
+    limits = Limits(body_bytes=10, file_bytes=100, file_paths=frozenset({"/"}))
+    host = [("host", "localhost")]
+    assert call(echo, host, b"x" * 100, limits=limits)[0::2] == (200, b"x" * 100)
+    assert call(echo, [*host, ("content-length", "101")], b"x" * 101, limits=limits)[0] == 413
+    assert call(echo, host, chunks=[b"x" * 60, b"x" * 60], limits=limits)[0] == 413
+    assert call(echo, host, b"x" * 11, limits=Limits(body_bytes=10, file_paths=frozenset({"/other"})))[0] == 413

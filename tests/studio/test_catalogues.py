@@ -4,6 +4,7 @@ import json
 import re
 
 from clearformer.studio.app import STATIC
+from clearformer.studio.summary import summary_fields
 from clearformer.studio.writing_settings import WritingSettings, fields_of
 
 
@@ -43,7 +44,7 @@ def test_every_setting_of_the_form_has_its_words_in_both_languages():
     """Names stand in the catalogues. What a setting does is said once in English, by the options themselves."""
     text = (STATIC / "zh.js").read_text(encoding="utf-8")
     chinese = dict(re.findall(r'^  (\w+): "(.+)",$', text.partition("CHINESE_HELP")[2], re.MULTILINE))
-    form = fields_of(WritingSettings())
+    form = [*fields_of(WritingSettings()), *summary_fields()]
     assert chinese.keys() == {told["name"] for told in form}
     for told in form:
         names = [told["name"], *(f"{told['name']}.{choice}" for choice in told["choices"] or ())]

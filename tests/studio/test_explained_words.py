@@ -1,12 +1,13 @@
 """Why, for the pages: the numbers are those of the objects that the command line uses."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 import torch
 from fastapi.testclient import TestClient
 
 from clearformer.folder.bundle import load
+from clearformer.folder.preprocessing import Outcome
 from clearformer.inference.answer_finder import Answerer
 from clearformer.inference.text_readers import Classifier
 from clearformer.interop.importer import read_hugging_face
@@ -19,6 +20,7 @@ from clearformer.studio.runs import Runs
 from clearformer.studio.shown_model import ShownModel
 from interop.folders import bert_folder
 from support.colour_texts import colour_model
+from support.toy_readers import reader
 
 TEXT = "the man sees a red ball"
 
@@ -45,6 +47,18 @@ def test_a_class_and_its_words_are_the_classifier_s_own(shown, client):
     [one] = found["attributions"]
     assert [word["score"] for word in one["words"]] == pytest.approx([w.score for w in explained.attributions[0].words])
     assert one["completeness"]["error"] == pytest.approx(explained.attributions[0].completeness.error, abs=1e-5)
+
+
+def test_a_number_and_its_words_are_the_classifier_s_own():
+    made = reader(head=HeadConfig(kind="class", labels=1))
+    made = replace(made, preprocessing=replace(made.preprocessing, labels=(), outcome=Outcome(kind="number")))
+    shown_model = ShownModel(made, "numbers")
+    client = TestClient(studio_app(shown_model, Runs([])), base_url="http://localhost")
+    found = client.post("/api/why", json={"text": TEXT, "settings": {"why": "gradient", "steps": 16}}).json()
+    [estimate] = Classifier(made).estimate(TEXT)
+    assert found["kind"] == "number"
+    assert found["number"] == pytest.approx(estimate.number)
+    assert found["attributions"][0]["completeness"]["logit"] == pytest.approx(estimate.number, abs=1e-4)
 
 
 def test_an_answer_and_its_words_are_the_answerer_s_own(tmp_path):

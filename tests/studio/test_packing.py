@@ -3,11 +3,12 @@
 import base64
 import struct
 
+import numpy as np
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clearformer.studio.packing import pack, pack_shades
+from clearformer.studio.packing import pack, pack_numbers, pack_shades
 
 
 @given(st.lists(st.floats(width=32), min_size=1, max_size=20))
@@ -27,3 +28,9 @@ def test_shades_go_from_0_to_255():
     packed = pack_shades(torch.tensor([[0.0, 0.5, 1.0, 7.0]]))
     assert packed["shape"] == [1, 4]
     assert list(base64.b64decode(packed["u8"])) == [0, 128, 255, 255]
+
+
+def test_numbers_of_a_mask_are_two_bytes_each():
+    packed = pack_numbers(np.array([[0, 1, 65_535]], dtype=np.uint16))
+    assert packed["shape"] == [1, 3]
+    assert struct.unpack("<3H", base64.b64decode(packed["u16"])) == (0, 1, 65_535)

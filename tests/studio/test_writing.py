@@ -2,6 +2,7 @@
 
 import base64
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -125,6 +126,16 @@ def test_confidence_alignment_and_choices_belong_to_the_tokens(all_handlers):
         assert same == [] or same[0] == pytest.approx(math.exp(token["log_prob"]), abs=1e-4)
 
 
+def test_a_calibrated_model_says_how_probably_its_translation_is_good(all_handlers):
+    writer = all_handlers["transformer"].writer
+    assert writer.write("two dogs play", settings())["results"][0]["confidence"] is None
+    said = {"confidence": {"weights": [0.0, 1.0, 0.0, 0.0]}}
+    shown = ShownModel(replace(writer.shown_model.bundle, provenance=said), "calibrated")
+    [best, *_] = Handlers(shown, Runs([])).writer.write("two dogs play", settings())["results"]
+    mean = best["log_prob"] / (len(best["ids"]) + 1)
+    assert best["confidence"] == pytest.approx(1 / (1 + math.exp(-mean)))
+
+
 def test_greedy_is_a_beam_of_one_and_sampling_repeats_with_its_seed(all_handlers):
     writer = all_handlers["transformer"].writer
     greedy = writer.write("a man reads", settings(method="greedy"))["results"][0]["ids"]
@@ -171,6 +182,7 @@ def test_a_beam_keeps_to_a_form_too(all_handlers):
     ("given", "reason"),
     [
         ({"pattern": "("}, "pattern"),
+        ({"pattern": "a{90}", "max_new": 4}, "and at most 4 may be written"),
         ({"pattern": "a", "choices": ["b"]}, "two forms for one text"),
         ({"stop_text": ["."], "choices": ["b"]}, "would cut off"),
     ],

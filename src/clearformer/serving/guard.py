@@ -35,9 +35,15 @@ class Limits:
     """How much a request may send, and how long it may take to send it."""
 
     body_bytes: int = 1_000_000
+    file_bytes: int = 12_000_000  # of a picture or a recording, at the addresses that take one
+    file_paths: frozenset[str] = frozenset()
     header_seconds: float = 10.0  # for all headers
     idle_seconds: float = 10.0  # between two parts of the body
     body_seconds: float = 60.0  # for the whole body
+
+    def room(self, path: str) -> int:
+        """How many bytes a request for this path may send."""
+        return self.file_bytes if path in self.file_paths else self.body_bytes
 
 
 class Guard:
@@ -56,9 +62,10 @@ class Guard:
             return
         if scope["type"] != "http":  # no web sockets here
             return
-        refusal = self._refusal(_headers(scope))
+        room = self._limits.room(scope["path"])
+        refusal = self._refusal(_headers(scope), room)
         try:
-            body = await self._read(receive)
+            body = await self._read(receive, room)
         except _Gone:
             return
         except _Refuse as error:
@@ -68,7 +75,7 @@ class Guard:
             return
         await self._pass_on(scope, _replay(body, receive), send)
 
-    def _refusal(self, headers: dict[str, list[str]]) -> Refusal | None:
+    def _refusal(self, headers: dict[str, list[str]], room: int) -> Refusal | None:
         hosts = headers.get("host", [])
         if len(hosts) != 1 or _without_port(hosts[0]) not in self._hosts:
             return HTTPStatus.MISDIRECTED_REQUEST, "this server answers to its own address only; open the printed link"
@@ -76,11 +83,11 @@ class Guard:
         if origin and origin.partition("://")[2] != hosts[0]:
             return HTTPStatus.FORBIDDEN, "another site's page may not ask this server"
         length = headers.get("content-length", ["0"])[0]
-        if not (length.isascii() and length.isdigit()) or int(length[:12]) > self._limits.body_bytes:
-            return self._too_large()
+        if not (length.isascii() and length.isdigit()) or int(length[:12]) > room:
+            return _too_large(room)
         return None
 
-    async def _read(self, receive: Receive) -> bytes:
+    async def _read(self, receive: Receive, room: int) -> bytes:
         """The whole body. One that is too large is read to its end, within bounds, and dropped: a browser that is still
         sending when the connection closes shows no answer at all."""
         body, size = bytearray(), 0
@@ -95,12 +102,12 @@ class Guard:
                 raise _Gone
             part = message.get("body", b"")
             size += len(part)
-            if size <= self._limits.body_bytes:
+            if size <= room:
                 body += part
             if not message.get("more_body"):
                 break
-        if size > self._limits.body_bytes:
-            raise _Refuse(*self._too_large())
+        if size > room:
+            raise _Refuse(*_too_large(room))
         return bytes(body)
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -124,9 +131,12 @@ class Guard:
                     send, HTTPStatus.INTERNAL_SERVER_ERROR, "something went wrong here; the server's log says what"
                 )
 
-    def _too_large(self) -> Refusal:
-        told = f"the request is larger than the {self._limits.body_bytes:,} bytes that are read; send less"
-        return HTTPStatus.REQUEST_ENTITY_TOO_LARGE, told
+
+def _too_large(room: int) -> Refusal:
+    return (
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        f"the request is larger than the {room:,} bytes that are read; send less",
+    )
 
 
 class _Gone(Exception):  # noqa: N818 - nobody is left to answer

@@ -15,6 +15,7 @@ from clearformer.model.config import ModelConfig
 from clearformer.model.cost import parameters_by_part
 from clearformer.studio.attention_layers import attention_layers
 from clearformer.studio.shown_model import ShownModel
+from clearformer.tasks import name_task
 
 
 def describe(shown_model: ShownModel, task: str) -> dict[str, Any]:
@@ -25,6 +26,7 @@ def describe(shown_model: ShownModel, task: str) -> dict[str, Any]:
         "family": config.family,
         "shape": config.shape,
         "task": task,
+        "use": name_task(shown_model.bundle.task, settings.to_plain(config)),
         "has_tokenizer": shown_model.source_tokenizer is not None,
         "reads_tokens": shown_model.reads_tokens,
         "has_target": shown_model.has_target,

@@ -16,6 +16,7 @@ from torch.nn.functional import adaptive_max_pool2d
 from clearformer.serving.admission import Turns
 from clearformer.serving.app import asker_left, new_app
 from clearformer.serving.assets import Assets
+from clearformer.serving.guard import Limits
 from clearformer.serving.refusal import Refused
 from clearformer.studio import requests as asked
 from clearformer.studio.anatomy import anatomy, describe
@@ -23,11 +24,14 @@ from clearformer.studio.attention_layers import AttentionLayer, attention_layers
 from clearformer.studio.cell import cell
 from clearformer.studio.explained_words import WordExplainer, why_fields
 from clearformer.studio.head_patterns import pattern
+from clearformer.studio.lab_routes import LabAnswers
 from clearformer.studio.next_tokens import Left, NextTokens, waits
 from clearformer.studio.packing import pack, pack_shades
 from clearformer.studio.runs import Runs
 from clearformer.studio.schemes import Sizes, schemes
+from clearformer.studio.senses import FILE_PATHS, Senses
 from clearformer.studio.shown_model import MAX_CHARACTERS, Look, ShownModel
+from clearformer.studio.summary import SummaryWriter
 from clearformer.studio.trace_cache import TraceCache
 from clearformer.studio.writing import Writer
 from clearformer.studio.writing_settings import fields_of
@@ -36,6 +40,8 @@ from clearformer.text.language import guess_other
 STATIC = Path(str(resources.files("clearformer.studio") / "static"))
 THUMBNAIL = 40  # cells along a side of a small picture, at most
 MAX_NUMBERS = 4_000_000  # in one answer
+
+LIMITS = Limits(file_paths=FILE_PATHS)
 
 LeftAlready = Annotated[Left, Depends(asker_left)]  # who types on does not wait for the answer to an older text
 
@@ -58,12 +64,16 @@ def studio_app(shown_model: ShownModel, runs: Runs) -> FastAPI:
     app.post("/api/next")(handlers.next)
     app.post("/api/lens")(handlers.lens)
     app.post("/api/parts")(handlers.parts)
+    app.get("/api/summary")(handlers.summary_form)
+    app.post("/api/summary")(handlers.summary)
     app.get("/api/why")(handlers.why_form)
     app.post("/api/why")(handlers.why)
+    handlers.senses.add_to(app)
     app.get("/api/positions")(handlers.positions)
     app.get("/api/runs")(handlers.list_runs)
     app.get("/api/runs/{run}")(handlers.run)
     app.post("/api/checkpoint")(handlers.checkpoint)
+    handlers.lab.add_to(app)
     return app
 
 
@@ -77,6 +87,9 @@ class Handlers:
         self.writer = Writer(shown_model, self.traces, self._turns)
         self.next_tokens = NextTokens(shown_model, self.traces)
         self.explainer = WordExplainer(shown_model, self._turns)
+        self.summaries = SummaryWriter(shown_model, self._turns)
+        self.lab = LabAnswers(self.chosen_head, self._turns)
+        self.senses = Senses(shown_model, self.traces, self._turns)
         self.layers = {layer.name: layer for layer in attention_layers(shown_model.model)}
         self._checkpoint: tuple[tuple[int, int], Handlers] | None = None
 
@@ -141,12 +154,15 @@ class Handlers:
 
     def head(self, request: asked.HeadRequest) -> dict[str, Any]:
         """One head in full, or the mean of a layer's heads."""
-        layer, look = self.layer(request.layer), self.look(request.input)
-        weights = self.weights(look, layer)
+        layer, chosen = self.layer(request.layer), self.chosen_head(request)
+        return {"weights": pack(chosen), "pattern": asdict(pattern(chosen, same_sequence=layer.kind != "cross"))}
+
+    def chosen_head(self, request: asked.HeadRequest) -> Tensor:
+        """The weights that a request means: T S."""
+        weights = self.weights(self.look(request.input), self.layer(request.layer))
         if request.head is not None and request.head >= len(weights):
             raise ValueError(f"head {request.head} does not exist; there are {len(weights)}, from 0")
-        chosen = weights.mean(dim=0) if request.head is None else weights[request.head]
-        return {"weights": pack(chosen), "pattern": asdict(pattern(chosen, same_sequence=layer.kind != "cross"))}
+        return weights.mean(dim=0) if request.head is None else weights[request.head]
 
     def cell(self, request: asked.CellRequest) -> dict[str, Any]:
         """The arithmetic of one cell."""
@@ -169,6 +185,14 @@ class Handlers:
     def parts(self, request: asked.PartsRequest, left: LeftAlready = waits) -> dict[str, Any]:
         """What each part of the model adds to a logit."""
         return self.next_tokens.parts(request, left)
+
+    def summary_form(self) -> dict[str, Any]:
+        """The settings of a summary; their defaults are the model folder's own."""
+        return {"fields": self.summaries.fields()}
+
+    def summary(self, request: asked.SummaryRequest) -> dict[str, Any]:
+        """A short text for a long one, and how it came about."""
+        return self.summaries.summarize(request.text, request.settings.chosen())
 
     def why_form(self) -> dict[str, Any]:
         """The settings of an explanation."""

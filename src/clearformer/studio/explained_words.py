@@ -59,8 +59,11 @@ class WordExplainer:
             return self._class(text, config) if kind == "class" else self._answer(text, question, config)
 
     def _class(self, text: str, config: WhyClassConfig) -> dict[str, Any]:
-        [found] = self.classifier.classify(text)
         [explained] = self.classifier.why(text, config)
+        if self.classifier.outcome.kind == "number":
+            [estimate] = self.classifier.estimate(text)
+            return {"kind": "number", **asdict(estimate), **explained.to_plain()}
+        [found] = self.classifier.classify(text)
         return {"kind": "class", **asdict(found), **explained.to_plain()}
 
     def _answer(self, text: str, question: str, config: WhyClassConfig) -> dict[str, Any]:

@@ -100,9 +100,9 @@ class NextTokens:
             raise Refused("nodecoder", "this page is for decoder-only language models, and this model is none")
         ids = model.read(asked.text, blank=True)
         check_length(len(ids), MAX_TOKENS)
-        if model.generator is not None and len(ids) > model.generator.window:
+        if model.generator is not None and len(ids) > model.generator.room:
             told = "the text fills all {limit} positions that this model learned; shorten it"
-            raise Refused("positions", told, limit=model.generator.window)
+            raise Refused("positions", told, limit=model.generator.room)
         place = len(ids) - 1 if asked.place is None else asked.place
         if place >= len(ids):
             raise Refused("place", "there is no token {place}; the text has {count}", place=place, count=len(ids))

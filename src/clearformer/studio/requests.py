@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 
 from clearformer.foundation.forms import FormField
+from clearformer.inference.painter import GROUP
+from clearformer.inference.painting_settings import PaintingConfig
 from clearformer.studio.explained_words import why_fields
+from clearformer.studio.painted_steps import MOST_STEPS
+from clearformer.studio.summary import summary_fields
 from clearformer.studio.writing_settings import WritingSettings, fields_of
 
 
@@ -64,12 +68,15 @@ def _schema(told: FormField) -> Any:
 
 if TYPE_CHECKING:
     SearchSettings = _Settings
+    SummarySettings = _Settings
     WhySettings = _Settings
 else:  # made of the same declaration that the form on the pages is built from
     _FIELDS = {told["name"]: (_schema(told), told["default"]) for told in fields_of(WritingSettings())}
     with warnings.catch_warnings():  # "schema" is also an old method of pydantic's, which nobody calls here
         warnings.filterwarnings("ignore", 'Field name "schema"', UserWarning)
         SearchSettings = create_model("SearchSettings", __base__=_Settings, **_FIELDS)
+    _SUMMARY = {told["name"]: (_schema(told), told["default"]) for told in summary_fields()}
+    SummarySettings = create_model("SummarySettings", __base__=_Settings, **_SUMMARY)
     _WHY = {told["name"]: (_schema(told), told["default"]) for told in why_fields()}
     WhySettings = create_model("WhySettings", __base__=_Settings, **_WHY)
 
@@ -88,6 +95,13 @@ class TreeRequest(_Request):
     text: Text
     settings: SearchSettings = SearchSettings()
     prefix: Annotated[list[Id], Field(max_length=512)] = []
+
+
+class SummaryRequest(_Request):
+    """A text, and what a person has chosen of its summary."""
+
+    text: Text
+    settings: SummarySettings = SummarySettings()
 
 
 class WhyRequest(_Request):
@@ -132,6 +146,12 @@ class HeadRequest(_Request):
     head: Place | None = None
 
 
+class TemperatureRequest(HeadRequest):
+    """temperature: what the head's scores are divided by."""
+
+    temperature: Annotated[float, Field(ge=0.05, le=20)] = 1.0
+
+
 class CellRequest(_Request):
     """Which cell, and which feature of the layer's output to follow."""
 
@@ -141,6 +161,87 @@ class CellRequest(_Request):
     query: Place
     key: Place
     feature: Place = 0
+
+
+FileName = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]  # the fingerprint of a file that was sent before
+
+
+class TokenRequest(_Request):
+    """picture: as `/api/picture` called it; place: of the token; feature: of the token, whose sum is shown."""
+
+    picture: FileName
+    place: Place
+    feature: Place = 0
+
+
+class PictureAttentionRequest(_Request):
+    """layer: counted from 0; query: the token that looks."""
+
+    picture: FileName
+    layer: Place
+    query: Place
+
+
+class BoxesRequest(_Request):
+    """duplicates: the part of their area that two boxes of a class may share. None is the model's own choice."""
+
+    picture: FileName
+    threshold: Annotated[float, Field(ge=0, le=1)] | None = None
+    duplicates: Annotated[float, Field(ge=0, le=1)] | None = None
+
+
+class PieceRequest(_Request):
+    """sound: as `/api/sound` called it; piece: counted from 0."""
+
+    sound: FileName
+    piece: Place
+
+
+class SoundAttentionRequest(PieceRequest):
+    """layer: of those that look at the recording; head: None is the mean of all; token: of the piece's text."""
+
+    layer: Place
+    head: Place | None = None
+    token: Place
+
+
+class PaintRequest(_Request):
+    """What is painted. What is not sent is as in the model folder's recipe."""
+
+    label: ShortText
+    count: Annotated[int, Field(ge=1, le=GROUP)] = 4
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 1
+    steps: Annotated[int, Field(ge=1, le=MOST_STEPS)] | None = None
+    guidance: Annotated[float, Field(ge=0, le=20)]
+    temperature: Annotated[float, Field(ge=0, le=5)]
+
+    def config(self) -> PaintingConfig:
+        """The same as options of the painter."""
+        return PaintingConfig(**self.model_dump(exclude={"label"}))
+
+
+CodeNumber = Annotated[float, Field(ge=-1e6, le=1e6)]
+
+
+class CodesRequest(_Request):
+    """Codes that are to be drawn, one picture each."""
+
+    codes: Annotated[list[Annotated[list[CodeNumber], Field(max_length=4096)]], Field(min_length=1, max_length=16)]
+
+
+class MaskRequest(_Request):
+    """masks: as `/api/masks` called the picture."""
+
+    masks: FileName
+    threshold: Annotated[float, Field(ge=0, le=1)] = 0.5
+    smallest: Annotated[int, Field(ge=0, le=10**6)] = 0
+
+
+class MaskPartRequest(_Request):
+    """number: of a channel, or of a tile."""
+
+    masks: FileName
+    number: Place
 
 
 class CheckpointRequest(_Request):

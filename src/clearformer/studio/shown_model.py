@@ -4,11 +4,11 @@ An encoder–decoder is run over a source and a target, all positions at once: b
 it saw when it was written. An encoder or a decoder alone is run over one sequence.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -26,12 +26,24 @@ MAX_CHARACTERS = 20_000
 MAX_TOKENS = 1024  # of one side: attention matrices grow with the square
 
 
+class Pass(Hashable, Protocol):
+    """One forward pass over whatever the model reads; equal ones are run once."""
+
+    def arguments(self) -> tuple[Tensor, ...]:
+        """What the network is called with."""
+        ...
+
+
 @dataclass(frozen=True)
 class Look:
     """One forward pass: the ids that the model is given. target: an encoder–decoder's, with its start symbol."""
 
     source: tuple[int, ...]
     target: tuple[int, ...] = ()
+
+    def arguments(self) -> tuple[Tensor, ...]:
+        """What the network is called with."""
+        return tuple(torch.tensor([side]) for side in (self.source, self.target) if side)
 
 
 def check_length(count: int, limit: int, code: str = "tokens") -> None:
@@ -59,7 +71,12 @@ class ShownModel:
     @property
     def has_target(self) -> bool:
         """Whether there is a second sequence, which the model writes."""
-        return self.config.shape in ("encoder-decoder", "lstm", "convolution")
+        return self.config.shape in ("encoder-decoder", "lstm", "convolution") and not self._sees
+
+    @property
+    def _sees(self) -> bool:
+        """Convolutions over a picture write nothing."""
+        return self.config.shape == "convolution" and self.config.front.kind == "patches"
 
     @property
     def reads_tokens(self) -> bool:
@@ -176,9 +193,7 @@ class ShownModel:
         }
 
     @torch.inference_mode()
-    def run(self, look: Look) -> Tensor:
+    def run(self, look: Pass) -> Tensor:
         """One ordinary forward pass, nothing padded; returns the head's output."""
-        source = torch.tensor([look.source])
-        arguments: tuple[Any, ...] = (source, torch.tensor([look.target])) if self.has_target else (source,)
-        output: Tensor = self.model(*arguments)
+        output: Tensor = self.model(*look.arguments())
         return output

@@ -12,12 +12,12 @@ from torch import Tensor
 
 from clearformer.model.trace import trace
 from clearformer.serving.admission import Turns
-from clearformer.studio.shown_model import Look, ShownModel
+from clearformer.studio.shown_model import Pass, ShownModel
 
 ROOM = 256 * 2**20  # bytes
 
 Values = dict[str, Tensor]
-Key = tuple[Look, tuple[str, ...]]
+Key = tuple[Pass, tuple[str, ...]]
 
 
 class TraceCache:
@@ -28,7 +28,7 @@ class TraceCache:
         self._kept: OrderedDict[Key, Values] = OrderedDict()
         self._lock = threading.Lock()
 
-    def values(self, look: Look, patterns: Sequence[str], *, left: Callable[[], bool] = lambda: False) -> Values:
+    def values(self, look: Pass, patterns: Sequence[str], *, left: Callable[[], bool] = lambda: False) -> Values:
         """Everything whose name fits one of the patterns (shell style). left: nobody waits for it any more."""
         key = (look, tuple(patterns))
         with self._lock:
@@ -43,7 +43,7 @@ class TraceCache:
             self._make_room()
         return found
 
-    def value(self, look: Look, name: str) -> Tensor:
+    def value(self, look: Pass, name: str) -> Tensor:
         """One value by its name."""
         found = self.values(look, [name])
         if name not in found:

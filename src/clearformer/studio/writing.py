@@ -19,6 +19,7 @@ from clearformer.decoding.ranking import top
 from clearformer.decoding.sampling import sample
 from clearformer.decoding.tree import BeamTree, Fate, Node, TreeRecorder
 from clearformer.inference.generation_settings import GenerationConfig
+from clearformer.inference.sentence_confidence import Confidence
 from clearformer.inference.steppers import SearchInput
 from clearformer.inference.text_generator import TextGenerator, transforms_of
 from clearformer.inference.translation_settings import usual_search
@@ -26,6 +27,7 @@ from clearformer.inference.translator import Translator, beam_config
 from clearformer.serving.admission import Turns
 from clearformer.serving.refusal import Refused
 from clearformer.studio.attention_layers import attention_layers
+from clearformer.studio.form_refusals import form_refusals
 from clearformer.studio.packing import pack
 from clearformer.studio.shown_model import ShownModel, check_length
 from clearformer.studio.spelling import spell, spell_each
@@ -55,6 +57,11 @@ class Writer:
         """The translator that `clearformer translate` uses."""
         return Translator(self.shown_model.bundle)
 
+    @cached_property
+    def _confidence(self) -> Confidence:
+        """How probable it is that a translation is good, where the folder was calibrated."""
+        return Confidence(self.shown_model.bundle.provenance)
+
     @property
     def generator(self) -> TextGenerator:
         """The generator that `clearformer generate` uses."""
@@ -63,7 +70,8 @@ class Writer:
 
     def settings(self, given: Mapping[str, Any] | None = None) -> WritingSettings:
         """What was asked for, over what the model folder's own recipe says."""
-        return settings_from(usual_search(self.shown_model.bundle.provenance), given or {})
+        with form_refusals():
+            return settings_from(usual_search(self.shown_model.bundle.provenance), given or {})
 
     @property
     def task(self) -> Task:
@@ -112,7 +120,7 @@ class Writer:
             raise Refused("silent", "this model writes nothing, so there is no search to show")
         source = self.shown_model.read(text)
         recorder = TreeRecorder()
-        with self._turns.mine():
+        with self._turns.mine(), form_refusals():
             found = self._search_tree(source, settings, prefix, recorder)
         tree = recorder.trees[0]
         return {
@@ -128,7 +136,7 @@ class Writer:
     def _search(self, source: tuple[int, ...], settings: WritingSettings) -> list[Hypothesis]:
         key = (source, settings)
         if key not in self._answers:
-            with self._turns.mine():
+            with self._turns.mine(), form_refusals():
                 found = self._write_with(source, settings)
             if len(self._answers) >= 64:
                 self._answers.pop(next(iter(self._answers)))
@@ -164,7 +172,7 @@ class Writer:
 
     def _generation(self, source: tuple[int, ...], settings: WritingSettings) -> GenerationConfig:
         # each choice is traced with all of the text before it, so a text ends where the window would begin to move
-        room = self.generator.window - len(source)
+        room = self.generator.room - len(source)
         config = replace(settings.generation, max_new=min(settings.generation.max_new, room))
         if settings.method == "sampling":
             return config
@@ -192,9 +200,9 @@ class Writer:
             raise Refused("endless", "this vocabulary has no end token, so nothing could ever be finished")
         if self.task == "translate":
             return self.translator.prepare([source], settings.decoding)
-        if len(source) >= self.generator.window:
+        if len(source) >= self.generator.room:
             told = "the text fills all {limit} positions that this model learned; shorten it"
-            raise Refused("positions", told, limit=self.generator.window)
+            raise Refused("positions", told, limit=self.generator.room)
         return self.generator.prepare(source, self._generation(source, settings))
 
     # --- presenting --------------------------------------------------------------------------------------------------
@@ -210,6 +218,7 @@ class Writer:
             "ids": list(found.tokens),
             "score": found.score,
             "log_prob": found.log_prob,
+            "confidence": self._confidence.of_search(found.log_prob, len(found.tokens)),
             "end_log_prob": found.token_log_probs[-1] if found.ended else None,
             "tokens": tokens,
         }

@@ -54,6 +54,7 @@ SHOWN: dict[str, Shown] = {
     "samples": Shown(methods=("sampling",), tasks=("generate",), most=8),
     "repetition_penalty": Shown(methods=("greedy", "sampling"), tasks=("generate",), least=0.1, most=10),
     "max_new": Shown(tasks=("generate",), most=200),
+    "lookup": Shown(methods=("greedy",), tasks=("generate",)),
     "stop_text": Shown(methods=("greedy", "sampling"), tasks=("generate",)),
     "choices": Shown(tasks=("generate",)),
     "pattern": Shown(tasks=("generate",)),

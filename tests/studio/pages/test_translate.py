@@ -115,4 +115,4 @@ def test_a_text_is_continued_in_a_form(page, bundles):
         page.get_by_label("Pattern").press("Enter")
         settled(page)
         assert sent[-1].post_data_json["settings"] == {"method": "greedy", "pattern": "("}
-        assert "pattern" in page.locator(".message").inner_text()
+        assert "Pattern" in page.locator(".message").inner_text()

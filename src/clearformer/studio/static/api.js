@@ -36,8 +36,17 @@ function remember(key, answer) {
   if (remembered.size > ROOM) remembered.delete(remembered.keys().next().value);
 }
 
-async function fetchAnswer(path, body, signal) {
+// A picture or a recording, as it is.
+export function sendFile(path, file, { signal = null } = {}) {
+  return fetchWith(path, { method: "POST", headers: { "content-type": "application/octet-stream" }, body: file }, signal, "12,000,000");
+}
+
+function fetchAnswer(path, body, signal) {
   const request = body === null ? {} : { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  return fetchWith(path, request, signal, "1,000,000");
+}
+
+async function fetchWith(path, request, signal, limit) {
   let response;
   try {
     response = await fetch(path, { ...request, signal });
@@ -46,7 +55,7 @@ async function fetchAnswer(path, body, signal) {
     throw new Refusal(t("error.gone"));
   }
   const answer = await response.json().catch(() => ({ error: t("error.garbled") }));
-  if (response.status === 413) throw new Refusal(t("server.large", { limit: "1,000,000" }));
+  if (response.status === 413) throw new Refusal(t("server.large", { limit }));
   if (!response.ok) throw new Refusal(answer.code ? t(`server.${answer.code}`, answer.values) : answer.error ?? t("error.garbled"));
   return answer;
 }

@@ -9,16 +9,16 @@ const INLINED = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opaci
 const TABLE_ROWS = 400;
 
 // name: of the files; table: a function that gives { columns, rows }; drawing: a function that gives an <svg>, where the
-// one in the content would not do.
-export function figure({ name, title, caption = "", math = null, content, table, drawing = null }) {
-  const image = drawing ?? (() => content.querySelector("svg"));
-  const save = (kind, make) => h("button", { type: "button", class: "quiet", onclick: () => download(`${name}.${kind}`, make()), title: t(`figure.save.${kind}`) }, kind.toUpperCase());
+// one in the content would not do (false: there is nothing drawn); png: a function that promises a picture of pixels, where the figure is one.
+export function figure({ name, title, caption = "", math = null, content, table, drawing = null, png = null }) {
+  const image = drawing || (() => content.querySelector("svg"));
+  const save = (kind, make) => h("button", { type: "button", class: "quiet", onclick: async () => download(`${name}.${kind}`, await make()), title: t(`figure.save.${kind}`) }, kind.toUpperCase());
   return h("figure", { class: "figure" },
     h("figcaption", {},
       h("div", { class: "figure-head" },
         h("h3", {}, title),
         h("div", { class: "figure-tools", role: "group", "aria-label": t("figure.save", { title: textOf(title) }) },
-          save("svg", () => standalone(image(), textOf(title))), save("csv", () => toCsv(table())), save("json", () => toJson(textOf(title), table())))),
+          drawing === false ? null : save("svg", () => standalone(image(), textOf(title))), png ? save("png", png) : null, save("csv", () => toCsv(table())), save("json", () => toJson(textOf(title), table())))),
       math ? h("p", { class: "step-formula" }, formula(math)) : null,
       caption ? h("p", { class: "caption" }, caption) : null),
     h("div", { class: "figure-body" }, content),
@@ -77,7 +77,9 @@ export function standalone(original, title) {
   for (const name of ["tabindex", "class", "role", "aria-describedby"]) copy.removeAttribute(name);
   const paper = getComputedStyle(document.body).backgroundColor;
   copy.prepend(svg("title", {}, title), svg("rect", { width, height, fill: paper }));
-  return new Blob([`<?xml version="1.0" encoding="UTF-8"?>\n`, new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" });
+  // pixels inside a drawing get their name only now: the page's policy forbids to load them here
+  const text = new XMLSerializer().serializeToString(copy).replaceAll('data-href="data:image/png', 'href="data:image/png');
+  return new Blob([`<?xml version="1.0" encoding="UTF-8"?>\n`, text], { type: "image/svg+xml" });
 }
 
 function inlineStyles(element, copy) {

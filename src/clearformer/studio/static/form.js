@@ -31,24 +31,25 @@ export function settingsForm(model, onchange, { method = null } = {}) {
   function draw() {
     const present = method ?? setting("method");
     const shown = fields.filter((field) => field.tasks.includes(model.task) && field.methods.includes(present) && !(method && field.name === "method"));
-    replace(row, shown.map((field) => control(field, choose(field))));
+    replace(row, shown.map((field) => control(field, setting(field.name), choose(field))));
     replace(help, h("summary", {}, t("form.help")), h("dl", {}, shown.map((field) => [h("dt", {}, t(`field.${field.name}`)), h("dd", {}, helpOf(field))])));
   }
   draw();
   return h("div", { class: "settings" }, row, help);
 }
 
-function helpOf(field) {
+export function helpOf(field) {
   return (language() === "zh" ? CHINESE_HELP[field.name] : null) ?? field.help;
 }
 
-function control(field, onchange) {
+// One field, as the server describes it, with its present value.
+export function control(field, value, onchange) {
   const name = t(`field.${field.name}`);
   if (field.choices) {
     const options = field.choices.map((choice) => [choice, t(`field.${field.name}.${choice}`)]);
-    return (field.name === "method" ? segmented : selectField)(name, options, setting(field.name), onchange);
+    return (field.name === "method" ? segmented : selectField)(name, options, value, onchange);
   }
-  if (field.kind === "text") return textField(name, setting(field.name), { many: field.many, nothing: field.default }, onchange);
+  if (field.kind === "text") return textField(name, value, { many: field.many, nothing: field.default }, onchange);
   const step = field.kind === "integer" ? 1 : field.most !== null && field.most <= 1 ? 0.05 : 0.1;
-  return numberField(name, setting(field.name), { min: field.least, max: field.most, step, optional: field.optional }, onchange);
+  return numberField(name, value, { min: field.least, max: field.most, step, optional: field.optional }, onchange);
 }

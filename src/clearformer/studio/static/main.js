@@ -1,30 +1,49 @@
 // The frame around the pages: which one is shown, in which language and theme.
 
 import { ask } from "./api.js";
+import { boxesPage } from "./boxes.js";
+import { codePage } from "./code.js";
 import { h, replace } from "./dom.js";
 import { loadForm } from "./form.js";
 import { short } from "./format.js";
 import { headsPage } from "./heads.js";
 import { language, preferredLanguage, setLanguage, t } from "./i18n.js";
+import { labPage } from "./lab.js";
+import { masksPage } from "./masks.js";
 import { modelPage } from "./model.js";
 import { nextPage } from "./next.js";
+import { paintPage } from "./paint.js";
+import { picturePage } from "./picture.js";
 import { positionsPage } from "./positions.js";
+import { recordingPage } from "./recording.js";
 import { exampleFor, message } from "./sentence.js";
 import { chosen, keep, restore } from "./store.js";
+import { summaryPage } from "./summary.js";
 import { trainingPage } from "./training.js";
 import { translatePage } from "./translate.js";
 import { treePage } from "./tree.js";
 import { walkPage } from "./walk.js";
 import { whyPage } from "./why.js";
 
-const PAGES = { translate: translatePage, next: nextPage, walk: walkPage, heads: headsPage, why: whyPage, tree: treePage, training: trainingPage, model: modelPage, positions: positionsPage };
+const PAGES = { picture: picturePage, boxes: boxesPage, masks: masksPage, recording: recordingPage, paint: paintPage, code: codePage, translate: translatePage, summary: summaryPage, next: nextPage, walk: walkPage, heads: headsPage, why: whyPage, tree: treePage, training: trainingPage, model: modelPage, positions: positionsPage, lab: labPage };
 
 let model = null;
 let leave = null; // what the present page wants done before another one comes
 
+// The page of each use of a model that reads no text.
+const SENSES = { "picture-classification": "picture", detection: "boxes", segmentation: "masks", transcription: "recording", painting: "paint", autoencoding: "code" };
+
+// The pages that have something to show of this model, the first of them for a start. Others still open by address.
+function pagesOf() {
+  const general = ["training", "model", "positions", "lab"];
+  if (model.use in SENSES) return [SENSES[model.use], ...general];
+  if (model.config.front.kind !== "tokens") return general;
+  return [model.use === "summarization" ? "summary" : "translate", "next", "walk", "heads", "why", "tree", ...general];
+}
+
 function pageName() {
   const name = location.hash.replace(/^#\//, "");
-  return name in PAGES ? name : "translate";
+  return name in PAGES ? name : pagesOf()[0];
 }
 
 // What the first page is for depends on what the model does.
@@ -76,7 +95,7 @@ function header() {
 }
 
 function navigation(current) {
-  return h("nav", { class: "pages", "aria-label": t("shell.pages") }, h("ul", {}, Object.keys(PAGES).map((name) => h("li", {}, h("a", { href: `#/${name}`, "aria-current": name === current ? "page" : null }, pageTitle(name))))));
+  return h("nav", { class: "pages", "aria-label": t("shell.pages") }, h("ul", {}, pagesOf().map((name) => h("li", {}, h("a", { href: `#/${name}`, "aria-current": name === current ? "page" : null }, pageTitle(name))))));
 }
 
 function footer() {

@@ -315,7 +315,7 @@ class Matrix {
     const [width, height] = [this.left + this.width * this.cellWidth + 60, this.top + this.height * this.cellHeight + LEGEND];
     const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "drawing" });
     drawing.append(
-      svg("image", { href: this.pixels.toDataURL("image/png"), x: this.left, y: this.top, width: this.width * this.cellWidth, height: this.height * this.cellHeight, preserveAspectRatio: "none", "image-rendering": "pixelated" }),
+      svg("image", { "data-href": this.pixels.toDataURL("image/png"), x: this.left, y: this.top, width: this.width * this.cellWidth, height: this.height * this.cellHeight, preserveAspectRatio: "none", "image-rendering": "pixelated" }),
       this.axes(), this.legend(height));
     return drawing;
   }

@@ -10,6 +10,7 @@ const EXAMPLES = { en: "Two dogs play in the snow.", fr: "Deux chiens jouent dan
 export function exampleFor(model) {
   if (!model.has_tokenizer) return "5 17 3 8";
   if (model.task === "generate") return "Once upon a time";
+  if (model.use === "summarization") return t("summary.example");
   return EXAMPLES[model.source_language] ?? EXAMPLES.en;
 }
 
@@ -104,7 +105,7 @@ export class Waiting {
   show(content) {
     this.supersede();
     this.element.removeAttribute("aria-busy");
-    replace(this.element, content);
+    this.put(content);
   }
 
   supersede() {

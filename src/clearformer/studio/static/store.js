@@ -20,7 +20,29 @@ export const chosen = {
   token: null, // the one that is followed through the layers; null is the likeliest
   against: null,
   question: null,
+  summary: {}, // what differs from the defaults of its form
   why: {}, // what differs from the defaults of its form
+  file: null, // a picture or a recording
+  patch: null, // the token of a picture that is followed from its pixels
+  query: null, // the token of a picture that looks
+  pictureLayer: null,
+  pictureHead: "mean",
+  tokenFeature: 0,
+  experiment: null, // of the lab
+  knobs: { softmax: { power: 6, hot: 5, scaled: "no" }, distance: { kind: "sinusoidal" }, schedule: { power: 9, warmup: 4000, kind: "inverse-sqrt" }, temperature: { layer: null, head: 0, hot: 5 } },
+  threshold: null, // least score of an object; null is the model's own
+  duplicates: null, // part of their area that two boxes may share; null is the model's own
+  paint: {}, // what differs from the model folder's recipe
+  painted: 0, // number of a picture among those that were painted
+  paintStep: null, // null is the last
+  code: null, // numbers that were changed, or null
+  dimension: 0, // of a code, that is followed from low to high
+  maskChannel: 0,
+  tile: 0,
+  piece: 0, // of a recording
+  soundToken: 0,
+  soundLayer: 0,
+  soundHead: null, // null is the mean of all
   node: null,
   showCut: true,
   runs: null,

@@ -2,10 +2,10 @@
 
 export function unpack(packed) {
   if ("values" in packed) return packed; // it is unpacked
-  const text = atob(packed.f32 ?? packed.u8);
+  const text = atob(packed.f32 ?? packed.u16 ?? packed.u8);
   const bytes = new Uint8Array(text.length);
   for (let place = 0; place < text.length; place += 1) bytes[place] = text.charCodeAt(place);
-  const values = "f32" in packed ? new Float32Array(bytes.buffer) : bytes;
+  const values = "f32" in packed ? new Float32Array(bytes.buffer) : "u16" in packed ? new Uint16Array(bytes.buffer) : bytes;
   return { shape: packed.shape, values };
 }
 

@@ -72,9 +72,14 @@ function control(field, labels, kind, changed) {
 }
 
 function show(found) {
-  return [found.kind === "class" ? classes(found) : passage(found),
+  return [{ class: classes, number: estimate }[found.kind]?.(found) ?? passage(found),
     found.windows > 1 ? note(t("why.windows", { count: found.windows })) : null,
     found.attributions.map((one) => shaded(found, one))];
+}
+
+/** The number that a model gives to a text, in the unit of its training data. */
+function estimate(found) {
+  return h("section", { "data-number": found.number }, h("h3", {}, t("why.number", { number: number(found.number) })));
 }
 
 function classes(found) {
