@@ -117,3 +117,8 @@ def test_two_models_decide_together(model, capsys):
     assert alone == together
     assert main([*common, "--with", model, "--why", "rollout"]) == 2
     assert "--why looks inside one model" in capsys.readouterr().err
+
+
+def test_an_empty_question_is_refused(model, capsys):
+    assert main(["answer", " ", "two dogs play", "--model", model]) == 1
+    assert "the question is empty" in capsys.readouterr().err

@@ -9,6 +9,7 @@ from clearformer.cli.main import main
 from clearformer.folder import bundle
 from clearformer.folder.description import find_model
 from clearformer.folder.preprocessing import Outcome
+from clearformer.inference.text_readers import Classifier
 from cli.readers import reader
 from cli.trained_models import draw_pictures, train_pictures
 
@@ -37,6 +38,19 @@ def test_json_has_every_class_and_batches_change_nothing(model, tmp_path, capsys
     for one, other in zip(*found, strict=True):
         assert sum(one["scores"].values()) == pytest.approx(1)
         assert one["scores"] == pytest.approx(other["scores"], abs=1e-6)
+
+
+def test_two_texts_with_a_mark_between_them_are_a_pair(model, capsys):
+    capsys.readouterr()
+    assert main(["classify", "two dogs ||| the snow .", "dogs\tplay", "--pairs", "--json", "--model", model]) == 0
+    found = [json.loads(line)["scores"] for line in capsys.readouterr().out.splitlines()]
+    classifier = Classifier(bundle.load(find_model(model)))
+    for one, expected in zip(found, classifier.classify([("two dogs", "the snow ."), ("dogs", "play")]), strict=True):
+        assert one == pytest.approx(expected.scores, abs=1e-6)
+    assert main(["classify", "two dogs", "--pairs", "--model", model]) == 1
+    assert "text 1 must be two texts with a tab or |||" in capsys.readouterr().err
+    assert main(["classify", "two dogs ||| the snow .", "--model", model]) == 0
+    assert "note: ||| is read as a part of the text; --pairs reads two texts" in capsys.readouterr().err
 
 
 def test_a_text_that_is_longer_than_the_model_reads_is_read_in_windows(model, capsys):
@@ -99,7 +113,8 @@ def test_a_picture_that_cannot_be_read_is_refused_by_name(pictures, tmp_path, ca
     assert not output.exists()
     assert main(["classify", str(tmp_path / "nowhere.png"), "--model", str(pictures)]) == 1
     assert "nowhere.png does not exist" in capsys.readouterr().err
-    assert main(["classify", str(tmp_path), "--model", str(pictures)]) == 1
+    (tmp_path / "empty").mkdir()
+    assert main(["classify", str(tmp_path / "empty"), "--model", str(pictures)]) == 1
     assert "holds no pictures" in capsys.readouterr().err
     assert main(["classify", "a.png", "--input", "b.txt", "--model", str(pictures)]) == 2
     assert "give pictures or --input, not both" in capsys.readouterr().err

@@ -36,6 +36,14 @@ def test_a_test_set_inside_the_corpus_is_found(capsys: pytest.CaptureFixture[str
     assert reports[1]["findings"][0]["line"] == 2
 
 
+def test_the_test_set_of_a_table_is_a_table(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    rows = [f"text {n},{('good', 'bad')[n % 2]}" for n in range(24)]
+    train = write(tmp_path / "train.csv", "text,label", *rows)
+    test = write(tmp_path / "test.csv", "text,label", "Text  3,bad", "new,good")
+    assert main(["doctor", train, "--test", test]) == 0
+    assert f"1 of 2 texts are in {train}, too" in capsys.readouterr().out
+
+
 def test_a_test_set_needs_a_pair(capsys: pytest.CaptureFixture[str], tmp_path: Path):
     one = write(tmp_path / "a.en", "a dog")
     assert main(["doctor", one, "--test", one, one]) == 2
@@ -46,6 +54,7 @@ def test_a_test_set_needs_a_pair(capsys: pytest.CaptureFixture[str], tmp_path: P
     ("name", "text", "told"),
     [
         ("names.conll", "Rome\tB-LOC\nand\tO\n\nAda\tI-PER\n", "2 entities: LOC (1), PER (1)"),
+        ("export.txt", "Rome\t4\tB-LOC\nand\t3\tO\n\n" * 9, "9 entities: LOC (9)"),
         ("films.tsv", "label\ttext\nbad\tdull\ngood\tfine\n", "2 texts in 2 classes"),
     ],
 )

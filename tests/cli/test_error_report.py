@@ -33,6 +33,10 @@ def test_twelve_classes_are_shown_and_the_rest_is_counted():
     assert not any(line.startswith("class 12") for line in lines)
 
 
+def test_a_report_without_anything_wrong_says_so():
+    assert list(show_report(ErrorReport(scores={}))) == ["nothing was wrong"]
+
+
 def test_a_mistake_has_its_place_and_a_shortened_text():
     mistake = Mistake(text="电影" * 100, wanted="好", found="坏", probability=0.987, place="评论.csv:812")
     *_, first, second = shown(["好"], ["坏"], [mistake], 25)

@@ -71,7 +71,7 @@ def test_lines_of_a_file_are_continued_in_order(model, tmp_path, capsys):
     common = ["--model", model, "--max-new", "4"]
     assert main(["generate", "--input", str(tmp_path / "in.txt"), "--output", str(tmp_path / "out"), *common]) == 0
     alone = [said(capsys, text, *common) for text in ("two dogs", "the snow")]
-    assert (tmp_path / "out").read_text() == "\n".join(alone)
+    assert (tmp_path / "out").read_bytes().decode() == "\n".join(alone)
     found = [json.loads(line) for line in said(capsys, "two dogs", "the snow", "--json", *common).splitlines()]
     assert [entry["prompt"] + entry["text"] + "\n" for entry in found] == alone
 
@@ -99,7 +99,9 @@ def test_settings_out_of_bounds_are_wrong_usage(model, capsys, options, reason):
 def test_a_prompt_that_is_too_long_is_named_by_its_line(model, tmp_path, capsys):
     (tmp_path / "in.txt").write_text("two\n" + "dogs " * 500 + "\n")
     assert main(["generate", "--input", str(tmp_path / "in.txt"), "--model", model, "--max-new", "2"]) == 1
-    assert f"{tmp_path / 'in.txt'}:2 has " in capsys.readouterr().err
+    printed = capsys.readouterr()
+    assert f"{tmp_path / 'in.txt'}:2 has " in printed.err
+    assert "dogs dogs" not in printed.out
 
 
 def test_samples_are_the_texts_of_their_seeds(model, capsys):

@@ -136,3 +136,12 @@ def test_a_reader_that_has_seen_enough_is_no_error():
     )
     assert "Traceback" not in done.stderr
     assert "Error" not in done.stderr
+
+
+def test_a_remark_on_a_file_is_printed_once_however_often_it_is_read(tmp_path):
+    file = tmp_path / "films.csv"
+    file.write_bytes("\ufefftext,label\r\nfine,good\r\ndull,bad\r\n".encode())
+    done = run("doctor", str(file))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("byte order mark") == 1
+    assert "CR LF" not in done.stderr  # lines of a table end so by its standard

@@ -2,6 +2,8 @@
 
 import json
 import shlex
+import subprocess
+import sys
 
 import pytest
 
@@ -48,6 +50,12 @@ def test_what_ships_is_here_and_the_rest_says_how_to_get_it(capsys):
     assert (models["minilm"]["here"], models["minilm"]["folder"]) == (False, None)
     assert models["minilm"]["get"] == "clearformer models get minilm"
     assert (models["minilm"]["task"], models["minilm"]["verb"]) == ("embedding", "embed")
+
+
+def test_the_list_needs_no_tensors():
+    code = "import sys; from clearformer.cli.main import main; main(['models', 'list']); print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"  # it would take ten times as long with them
 
 
 def test_the_list_is_a_table_for_people(capsys):

@@ -1,12 +1,14 @@
 """A table for people, JSON for scripts, and a sentence where it may not be."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from clearformer.cli.main import main
 from clearformer.folder import bundle
+from clearformer.model.config import AttentionConfig
 from support.toy_models import small
 from support.toy_readers import HEADS, saved
 
@@ -62,3 +64,18 @@ def test_a_model_without_a_score_is_pointed_to_export(capsys: pytest.CaptureFixt
     export = ["export", str(tmp_path / "model"), str(tmp_path / "small"), "--to", "ctranslate2"]
     assert main([*export, "--quantization", "int8"]) == 0
     assert main(["embed", "two dog", "--model", str(tmp_path / "small")]) == 0
+
+
+@pytest.mark.parametrize("content", ["", "\n\n"])
+def test_an_empty_file_is_named(capsys: pytest.CaptureFixture[str], model: Path, tmp_path: Path, content: str):
+    void, small_one = tmp_path / "void.txt", str(tmp_path / "small")
+    void.write_text(content)
+    generator = small(shape="decoder", attention=AttentionConfig(heads=2))
+    bundle.save(replace(generator, task="language-model"), tmp_path / "writer")
+    assert main(["quantize", str(tmp_path / "writer"), small_one, "--data", str(void)]) == 1
+    assert f"{void} is empty; give" in capsys.readouterr().err
+    assert main(["evaluate", "--model", str(tmp_path / "writer"), "--data", str(void)]) == 1
+    assert f"{void} is empty; give" in capsys.readouterr().err
+    assert main(["quantize", str(model), small_one, "--source", str(void), "--reference", str(void)]) == 1
+    assert f"{void} is empty; give" in capsys.readouterr().err
+    assert not Path(small_one).exists()

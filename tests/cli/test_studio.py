@@ -31,11 +31,12 @@ def test_it_prints_its_address_answers_and_ends(model_folder, tmp_path):
     [
         (["--port", "70000"], 2, "--port must be between 0 and 65535"),
         (["--runs", "no-such-folder"], 2, "--runs no-such-folder is not a folder"),
+        (["--from", "en", "--to", "tlh"], 2, "no translator from English to"),
         (["--model", "no-such-model"], 1, "there is no model folder no-such-model"),
     ],
 )
 def test_what_cannot_be_done_is_said(model_folder, tmp_path, monkeypatch, capsys, words, code, told):
     monkeypatch.chdir(tmp_path)
-    model = [] if "--model" in words else ["--model", str(model_folder)]
+    model = [] if {"--model", "--from"} & set(words) else ["--model", str(model_folder)]
     assert main(["studio", *model, *words]) == code
     assert told in capsys.readouterr().err

@@ -24,9 +24,11 @@ def model(tmp_path_factory):
 def test_a_line_for_each_text_and_blank_lines_keep_their_places(model, tmp_path, capsys):
     (tmp_path / "in.txt").write_text("two dogs play in the snow\n\nthe cat runs\n")
     assert main(["summarize", "--input", str(tmp_path / "in.txt"), "--model", model]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    told = capsys.readouterr()
+    lines = told.out.splitlines()
     assert len(lines) == 3
     assert lines[1] == ""
+    assert told.err.splitlines()[0] == f"{tmp_path / 'in.txt'}:2 is empty, and so is its summary"
 
 
 def test_parts_are_said_and_json_has_them(model, capsys):

@@ -54,6 +54,14 @@ def test_a_file_in_and_a_file_out(model, tmp_path, capsys):
     assert (tmp_path / "out.txt").read_text() == expected
 
 
+def test_an_empty_text_is_refused_and_an_empty_file_named(model, tmp_path, capsys):
+    assert main(["tag", "dogs", " ", "--model", model]) == 1
+    assert "text 2 is empty" in capsys.readouterr().err
+    (tmp_path / "none.txt").write_text("")
+    assert main(["tag", "--input", str(tmp_path / "none.txt"), "--model", model]) == 0
+    assert "none.txt is empty" in capsys.readouterr().err
+
+
 def test_both_engines_say_the_same(model, capsys):
     found = {}
     for engine in ("torch", "ctranslate2", "auto"):

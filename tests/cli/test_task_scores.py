@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 from clearformer.api import load
+from clearformer.cli import task_scores
 from clearformer.cli.main import main
-from clearformer.data.readers.pictures import read_class_folders
+from clearformer.data.readers.picture_sets import read_classes
 from clearformer.model.config import HeadConfig
+from cli.readers import reader
 from cli.trained_models import draw_pictures, train_pictures, train_text
 from interop.folders import bert_folder
 
@@ -57,7 +59,7 @@ def test_two_idx_files_are_a_test_set(tmp_path, capsys):
     """Digits as MNIST has them, here 0 for bright at the top; the order of the two files matters and is told."""
     names = {"top": "0", "bottom": "1"}
     base = tmp_path / "base"
-    drawn = [(one.pixels[..., 0], names[one.label]) for one in read_class_folders(draw_pictures(base, 40, seed=1))]
+    drawn = [(one.pixels[..., 0], names[one.label]) for one in read_classes(draw_pictures(base, 40, seed=1))]
     for name in names:
         (base / name).rename(base / names[name])
     model = train_pictures(tmp_path, drawn=base)
@@ -68,7 +70,7 @@ def test_two_idx_files_are_a_test_set(tmp_path, capsys):
     assert main(["evaluate", "--model", str(model), "--data", str(labels), str(images)]) == 1
     assert "in this order: exchange them?" in capsys.readouterr().err
     assert main(["evaluate", "--model", str(model), "--data", str(images)]) == 1
-    assert "give a folder of classes, or two idx files" in capsys.readouterr().err
+    assert "give a folder or archive of classes, or two idx files" in capsys.readouterr().err
 
 
 def test_the_likelihood_of_a_text(text, tmp_path, capsys):
@@ -172,6 +174,17 @@ def test_options_of_translators_are_refused(text, tmp_path, capsys, option, show
     )
 
 
+def test_a_reader_is_scored_by_the_engine_that_is_asked_for(tmp_path, capsys):
+    model = reader(tmp_path, "class")
+    (tmp_path / "a.csv").write_text("text,label\ntwo dogs,calm\nthe snow .,wild\ndogs play,odd\n")
+    given = ("--model", model, "--data", str(tmp_path / "a.csv"))
+    found = [scores(capsys, *given, "--engine", engine) for engine in ("torch", "ctranslate2")]
+    assert found[0]["accuracy"] == found[1]["accuracy"]
+    painter = ["evaluate", "--model", "paint-mnist", "--data", "x", "--engine", "ctranslate2"]
+    assert main(painter) == 2
+    assert "--engine is for translators, and paint-mnist is a model for painting" in capsys.readouterr().err
+
+
 def test_models_that_cannot_decide_together_are_told(text, tmp_path, capsys):
     (tmp_path / "a.txt").write_text("the dog\n")
     assert main(["evaluate", "--model", str(text), "--data", str(tmp_path / "a.txt"), "--with", str(text)]) == 2
@@ -221,3 +234,13 @@ def test_models_are_scored_together(tmp_path, capsys):
     assert scores(capsys, *common, "--with", model) == pytest.approx(scores(capsys, *common))
     together = scores(capsys, *common, "--with", model, "--report")
     assert together["report"]["confusion"]["labels"]
+
+
+def test_a_run_that_is_called_like_a_corpus_does_not_stand_before_it(monkeypatch, tmp_path):
+    (tmp_path / "mnist").mkdir()
+    (tmp_path / "mnist" / "recipe.toml").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(task_scores, "_test_part", lambda name: [Path("corpus", name)])
+    assert task_scores.find_test_files(["mnist"]) == [Path("corpus", "mnist")]
+    (tmp_path / "mnist" / "recipe.toml").unlink()
+    assert task_scores.find_test_files(["mnist"]) == [Path("mnist")]

@@ -28,7 +28,7 @@ def test_sentences_files_and_standard_input_agree(
     sentences = text_file.read_text(encoding="utf-8").split("\n")[:-1]
     model = ["--model", str(model_folder)]
     by_argument = lines(capsys, *sentences, *model)
-    assert lines(capsys, "--input", str(text_file), *model) == by_argument
+    assert lines(capsys, "--input", str(text_file), "--lines", *model) == by_argument
     piped = subprocess.run(
         [sys.executable, "-m", "clearformer", "translate", *model],
         input=text_file.read_bytes(),
@@ -140,10 +140,10 @@ def test_a_line_that_is_too_long_is_named_by_file_and_line(
     capsys: pytest.CaptureFixture[str], model_folder: Path, tmp_path: Path, engine: str
 ):
     """Also when it is not in the first portion that is read."""
-    (tmp_path / "in.txt").write_text("a dog\n" * 9 + "dog " * 3000 + "\n", encoding="utf-8")
+    (tmp_path / "in.en").write_text("a dog\n" * 9 + "dog " * 3000 + "\n", encoding="utf-8")
     common = ["translate", "--model", str(model_folder), "--engine", engine, "--batch", "1"]
-    assert main([*common, "--input", str(tmp_path / "in.txt")]) == 1
-    assert f"{tmp_path / 'in.txt'}:10 has " in capsys.readouterr().err
+    assert main([*common, "--input", str(tmp_path / "in.en")]) == 1
+    assert f"{tmp_path / 'in.en'}:10 has " in capsys.readouterr().err
     assert main([*common, "a dog", "dog " * 3000]) == 1
     assert "text 2 has " in capsys.readouterr().err
 
@@ -227,15 +227,47 @@ def test_translating_costs_no_pytorch(tmp_path: Path):
     assert second.split("\n")[1].split() == ["0"]
 
 
-def test_another_language_gets_one_remark_that_names_the_line(capsys: pytest.CaptureFixture[str], tmp_path: Path):
-    """Fluent nonsense helps nobody. The remark goes to stderr, once, and the translations stay as they are."""
-    bundle.save(replace(small(), provenance={"source_language": "en"}), tmp_path / "model")
+def test_a_line_in_another_language_is_left_and_named(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    """Fluent nonsense helps nobody. Such a line keeps its place, untranslated, and stderr says so once."""
+    bundle.save(replace(small(), provenance={"source_language": "en", "target_language": "fr"}), tmp_path / "model")
     german = ["the dog", "Ich habe das nicht gesehen, und du auch nicht.", "Wir sind nicht in der Stadt."]
     assert main(["translate", *german, "--model", str(tmp_path / "model")]) == 0
     told = capsys.readouterr()
-    assert len(told.out.splitlines()) == 3
-    assert [line for line in told.err.splitlines() if "seems to be in" in line] == [
-        "line 2 seems to be in German, but this model reads English; expect a poor translation"
+    assert told.out.splitlines()[1:] == german[1:]
+    assert [line for line in told.err.splitlines() if "language" in line or "seems" in line] == [
+        "line 2 seems to be in German, but this model reads English; it is left as it is",
+        "2 lines in another language were left as they are",
     ]
     assert main(["translate", "the dog is in the house", "--model", str(tmp_path / "model")]) == 0
     assert "seems to be" not in capsys.readouterr().err
+    found = json.loads(lines(capsys, *german[:2], "--json", "--model", str(tmp_path / "model"))[1])
+    assert found["untranslated"]
+    assert found["text"] == german[1]
+
+
+def test_texts_in_another_language_alone_are_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    """With what would translate them, where that is here: en-de ships."""
+    bundle.save(replace(small(), provenance={"source_language": "de", "target_language": "fr"}), tmp_path / "model")
+    common = ["translate", "--model", str(tmp_path / "model")]
+    assert main([*common, "What are you doing in my house?"]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "text 1 seems to be in English, but this model reads German; --from en --to de reads it" in told.err
+    assert main([*common, "What are you doing in my house?", "--any-language"]) == 0
+    (tmp_path / "in.lines").write_text("What are you doing in my house?\n\n")
+    assert main([*common, "--input", str(tmp_path / "in.lines"), "--output", str(tmp_path / "out")]) == 1
+    assert "nothing was translated" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_typed_placeholder_stays_and_a_line_of_a_file_is_data(
+    capsys: pytest.CaptureFixture[str], model_folder: Path, tmp_path: Path
+):
+    typed = "two dogs . see https://example.org/a_b"
+    assert "https://example.org/a_b" in lines(capsys, typed, "--model", str(model_folder))[0]
+    (tmp_path / "rows.en").write_text(f"{typed}\n", encoding="utf-8")
+    model = bundle.load(model_folder)
+    from clearformer.inference.translator import Translator
+
+    raw = Translator(model).translate([typed])[0].text
+    assert lines(capsys, "--input", str(tmp_path / "rows.en"), "--model", str(model_folder)) == [raw]

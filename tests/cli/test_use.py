@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from clearformer.cli.main import main
 from clearformer.cli.usage import UsageError
 from clearformer.cli.use import (
     answer_texts,
@@ -84,6 +85,13 @@ def test_a_single_text_that_is_a_file_gets_a_hint(tmp_path, monkeypatch, capsys)
     for words in (["in.txt", "out.txt"], ["hello"], ["."], [""], ["a\0b"], ["long " * 5000]):
         hint_at_file(words)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("verb", ["classify", "detect", "segment", "reconstruct", "transcribe"])
+def test_a_missing_file_is_named_before_a_model_is_opened(verb, monkeypatch, capsys):
+    monkeypatch.setattr("clearformer.folder.bundle.load", lambda *given: pytest.fail("a model was opened"))
+    assert main([verb, "nowhere.png"]) == 1
+    assert capsys.readouterr().err.strip().endswith("nowhere.png does not exist: check the name")
 
 
 def test_a_refused_text_is_named_by_its_place(tmp_path):

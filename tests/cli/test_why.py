@@ -2,15 +2,20 @@
 
 import io
 import json
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
 
 from clearformer.cli.main import main
 from clearformer.cli.why import why_lines
+from clearformer.folder.bundle import save
+from clearformer.folder.preprocessing import Outcome
 from clearformer.inference.attribution import Attribution, Explanation, MarkerScore, WordScore
+from clearformer.model.config import HeadConfig
 from cli.readers import reader
 from support.colour_texts import colour_model
+from support.toy_readers import reader as toy_reader
 
 TEXT = "the man sees a red ball"
 
@@ -55,6 +60,31 @@ def test_the_text_may_stand_behind_why(model, capsys):
     code, out, _ = said(capsys, "classify", "--model", model, "--why", "rollout", TEXT)
     assert code == 0
     assert "integrated gradients" not in out
+
+
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory):
+    """A model that gives a number to each text or pair."""
+    folder = tmp_path_factory.mktemp("numbers") / "model"
+    made = toy_reader(head=HeadConfig(kind="class", labels=1))
+    save(replace(made, preprocessing=replace(made.preprocessing, labels=(), outcome=Outcome(kind="number"))), folder)
+    return str(folder)
+
+
+def test_a_number_is_explained_too(numbers, capsys, tmp_path):
+    code, out, _ = said(capsys, "classify", TEXT, "--model", numbers, "--why", "gradient", "--json")
+    assert code == 0
+    found = json.loads(out)
+    [one] = found["why"]["attributions"]
+    assert one["completeness"]["logit"] == pytest.approx(found["number"], abs=1e-4)
+    figure = tmp_path / "why.svg"
+    code, out, _ = said(capsys, "classify", "two ||| one", "--pairs", "--model", numbers, "--why", "--svg", str(figure))
+    assert code == 0
+    assert "integrated gradients for 'the number'" in out
+    assert ElementTree.parse(figure).getroot().tag.endswith("svg")
+    code, _, err = said(capsys, "classify", TEXT, "--model", numbers, "--why", "--of", "red")
+    assert code == 1
+    assert "gives a number to each text, so it has no class 'red' to explain" in err
 
 
 def test_json_has_every_number(model, capsys):

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="CONTEXT",
         help="the text that has the answer; of several, the best passage of all is given",
     )
-    add_model(parser, "a model that answers questions")
+    add_model(parser, "a model that answers questions, as `clearformer train squad` makes one")
     add_others(parser)
     add_engine(parser, auto="ctranslate2 for a quantised folder, and otherwise torch")
     parser.add_argument(

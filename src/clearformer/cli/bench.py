@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from clearformer.bench.programme import Programme
     from clearformer.bench.race import Turn
 
-PARTS = ("limits", "train", "decode", "startup", "scaling")
+PARTS = ("limits", "train", "decode", "pictures", "startup", "scaling")
 USUAL = ("train", "decode", "startup")
 
 

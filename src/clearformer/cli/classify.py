@@ -8,19 +8,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clearformer.cli.classify_pictures import add_picture_arguments, classify_pictures, refuse_picture_arguments
 from clearformer.cli.options import add_options, read_options
 from clearformer.cli.search_options import add_engine, add_others
+from clearformer.cli.shipped import is_example
+from clearformer.cli.text_pairs import TYPED_MARK, as_pairs, compares_texts
 from clearformer.cli.usage import UsageError
 from clearformer.cli.use import (
     add_answers,
     add_model,
     add_texts,
     answer_texts,
-    open_model,
     open_models,
-    open_output,
-    portions,
-    read_places,
 )
 from clearformer.cli.why import add_why, read_why, why_lines, write_figure
 from clearformer.inference.reading_settings import WhyClassConfig
@@ -34,15 +33,22 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     add_texts(parser, "texts")
-    add_model(parser, "a classifier")
+    add_model(parser, "a classifier", needed=False)
     add_others(parser, "of the same labels")
     add_options(parser, VERBS["classify"].options)
     add_engine(parser, auto="ctranslate2 for a quantised folder, and otherwise torch")
+    parser.add_argument(
+        "--pairs",
+        action="store_true",
+        help="each text is two, with a tab or ||| between them (usual for a model that was trained on pairs here)",
+    )
     add_why(parser, WhyClassConfig)
+    add_picture_arguments(parser)
     add_answers(parser, "print one JSON object per text, with the score of every class")
     parser.epilog = (
         "Where a text may have several labels, all that are probable enough are printed with | between them. "
-        "A model of pictures takes picture files, folders of them, or --input with a list of them, one per line."
+        "A model of pictures takes picture files, folders of them (with all folders inside), or --input with a list of "
+        "them, one per line; the word example stands for ten digits that ship."
     )
 
 
@@ -51,11 +57,41 @@ def run(arguments: argparse.Namespace) -> None:
     from clearformer.folder.description import open_folder
     from clearformer.tasks import name_task
 
+    if arguments.model is None:
+        arguments.model = _usual_model(arguments)
     described = open_folder(arguments.model).description
     pictures = name_task(described.task, described.model) == "picture-classification"
     if pictures and arguments.others:
         raise UsageError("--with is for models of texts, and this one reads pictures; leave it out")
-    (_classify_pictures if pictures else _classify_texts)(arguments)
+    if pictures:
+        classify_pictures(arguments)
+        return
+    refuse_picture_arguments(arguments)
+    arguments.pairs = arguments.pairs or compares_texts(described.provenance)
+    if not arguments.pairs and any(TYPED_MARK in text for text in arguments.text):
+        print(f"note: {TYPED_MARK} is read as a part of the text; --pairs reads two texts", file=sys.stderr)
+    _classify_texts(arguments)
+
+
+def _usual_model(arguments: argparse.Namespace) -> str:
+    """The model that ships for what is given: pictures have one, texts have none, because none suits all of them."""
+    from clearformer.folder.description import shipped_names
+
+    usual = VERBS["classify"].for_pictures
+    if usual in shipped_names() and arguments.text and all(map(_is_picture, arguments.text)):
+        if not all(map(is_example, arguments.text)):
+            print(f"note: {usual}, which ships, knows {VERBS['classify'].knows} alone", file=sys.stderr)
+        return usual
+    raise UsageError(
+        "--model is needed: name a classifier (a model folder, the folder of a run, or a fetched model); "
+        "`clearformer train --data reviews.csv` makes one of a table of labelled texts"
+    )
+
+
+def _is_picture(word: str) -> bool:
+    from clearformer.data.readers.pictures import ENDINGS
+
+    return is_example(word) or Path(word).suffix.lower() in ENDINGS or Path(word).is_dir()
 
 
 def _classify_texts(arguments: argparse.Namespace) -> None:
@@ -68,7 +104,8 @@ def _classify_texts(arguments: argparse.Namespace) -> None:
     numbers = classifier.outcome.kind == "number"
 
     def answer(texts: list[str]) -> "Sequence[Classification | Estimate]":
-        return classifier.estimate(texts, config) if numbers else classifier.classify(texts, config)
+        given = as_pairs(texts) if arguments.pairs else texts
+        return classifier.estimate(given, config) if numbers else classifier.classify(given, config)
 
     answer_texts(
         arguments,
@@ -83,10 +120,10 @@ def _explain_texts(arguments: argparse.Namespace, classifier: "Classifier", why:
     if arguments.svg is not None and len(arguments.text) != 1:
         raise UsageError("--svg draws one text; give it as the only one")
 
-    def show(text: str, both: "tuple[Classification, Explanation]") -> Iterator[str]:
+    def show(text: str, both: "tuple[Classification | Estimate, Explanation]") -> Iterator[str]:
         found, explained = both
         if arguments.svg is not None:
-            write_figure(arguments.svg, explained, f"{found.label} {found.probability:.4f}")
+            write_figure(arguments.svg, explained, VERBS["classify"].line(found).replace("\t", " "))
         if arguments.json:
             yield json.dumps({"text": text, **asdict(found), "why": explained.to_plain()}, ensure_ascii=False)
             return
@@ -94,24 +131,14 @@ def _explain_texts(arguments: argparse.Namespace, classifier: "Classifier", why:
         yield from why_lines(explained, sys.stdout if arguments.output is None else None)
         yield ""
 
-    answer_texts(
-        arguments,
-        lambda texts: zip(classifier.classify(texts), classifier.why(texts, why), strict=True),
-        show,
-        portion=1,
-    )
+    def answer(texts: list[str]) -> "Iterator[tuple[Classification | Estimate, Explanation]]":
+        given = as_pairs(texts) if arguments.pairs else texts
+        said: Sequence[Classification | Estimate] = (
+            classifier.estimate(given) if classifier.outcome.kind == "number" else classifier.classify(given)
+        )
+        return zip(said, classifier.why(given, why), strict=True)
 
-
-def _classify_pictures(arguments: argparse.Namespace) -> None:
-    from clearformer.inference.picture_classifier import PictureClassifier
-
-    if read_why(arguments, WhyClassConfig) is not None:
-        raise UsageError("--why explains the words of a text; this model reads pictures")
-    classifier, config = PictureClassifier(open_model(arguments)), read_options(arguments, VERBS["classify"].options)
-    with open_output(arguments.output) as output:
-        for files in portions(_picture_files(arguments), 8 * config.batch):
-            for file, found in zip(files, classifier.classify(files, config), strict=True):
-                print(_line(arguments, "file", str(file), found), file=output, flush=output.isatty())
+    answer_texts(arguments, answer, show, portion=1)
 
 
 def _line(arguments: argparse.Namespace, what: str, given: str, found: "Classification | Estimate") -> str:
@@ -119,21 +146,3 @@ def _line(arguments: argparse.Namespace, what: str, given: str, found: "Classifi
         told = {name: value for name, value in asdict(found).items() if value is not None}
         return json.dumps({what: given, **told}, ensure_ascii=False)
     return f"{VERBS['classify'].line(found)}\t{given}"
-
-
-def _picture_files(arguments: argparse.Namespace) -> Iterator[Path]:
-    """The pictures that the arguments, or the lines of a list, name; a folder stands for its pictures by name."""
-    from clearformer.data.readers.pictures import ENDINGS, picture_files
-
-    if arguments.text and arguments.input:
-        raise UsageError("give pictures or --input, not both")
-    named = arguments.text or (given.text for given in read_places(arguments.input))
-    for name in named:
-        path = Path(name)
-        if not path.is_dir():
-            yield path
-            continue
-        inside = list(picture_files(path))
-        if not inside:
-            raise ValueError(f"{path} holds no pictures ({', '.join(ENDINGS)}); give a folder that does")
-        yield from inside

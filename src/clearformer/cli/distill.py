@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="MODEL",
-        help="translation: a further teacher, which writes its own translations; may be given again",
+        help="a further teacher, which writes its own translations or summaries; may be given again",
     )
     parser.add_argument(
         "--back",
@@ -44,8 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--resume", action="store_true", help="resume from the last checkpoint")
     parser.epilog = (
-        "A translator learns from the teacher's translations, a classifier or tagger from its probabilities, also for "
-        "texts that nobody has labelled: data.unlabelled=FILE."
+        "A translator or summarizer learns from what the teacher writes; a classifier, tagger or answerer from its "
+        "probabilities; also for texts and questions that people have neither labelled nor answered: "
+        "data.unlabelled=FILE."
     )
 
 

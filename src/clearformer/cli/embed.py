@@ -23,14 +23,14 @@ from clearformer.tasks.verbs import VERBS
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from clearformer.inference.reading_settings import ReadingConfig
+    from clearformer.inference.reading_settings import VectorConfig
     from clearformer.inference.text_readers import Embedder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     add_texts(parser, "texts")
-    add_model(parser, "an encoder")
+    add_model(parser, "an encoder, such as minilm, which `clearformer models get minilm` fetches")
     add_options(parser, VERBS["embed"].options)
     add_engine(parser, auto="ctranslate2 for a quantised folder, and otherwise torch")
     add_answers(parser, "print one JSON object per text, with the text and its vector")
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
     )
 
 
-def _write_matrix(arguments: argparse.Namespace, embedder: "Embedder", config: "ReadingConfig") -> None:
+def _write_matrix(arguments: argparse.Namespace, embedder: "Embedder", config: "VectorConfig") -> None:
     import numpy as np
 
     parts = []

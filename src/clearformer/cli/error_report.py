@@ -25,6 +25,8 @@ def show_report(report: "ErrorReport") -> Iterator[str]:
     if report.mistakes:
         yield from ("", *_mistakes(report.mistakes, report.mistaken))
     yield from report.notes
+    if not (report.classes or report.mistakes or report.notes):
+        yield "nothing was wrong"
 
 
 def _classes(classes: Sequence["ClassScore"]) -> Iterator[str]:

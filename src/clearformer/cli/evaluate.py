@@ -8,17 +8,20 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from clearformer.cli.calibrate import calibrate
+from clearformer.cli.languages import add_translator, settle_translator
 from clearformer.cli.options import add_options
+from clearformer.cli.parser import number_between
 from clearformer.cli.search_options import add_engine, add_others, add_search, check_engine, search_config
-from clearformer.cli.task_scores import evaluate_task, given_reading
+from clearformer.cli.task_scores import evaluate_task, given_judging, given_reading
 from clearformer.cli.usage import UsageError, asked_wrongly
-from clearformer.cli.use import GivenText, add_model, naming_places, open_output
+from clearformer.cli.use import GivenText, naming_places, open_output
 from clearformer.inference.likelihood_settings import LikelihoodConfig
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
-    add_model(parser, "a model", default="en-de")
+    add_translator(parser, "a model")
     add_others(parser, "of the same labels, or over the same vocabulary,")
     add_test_set(parser, several=True)
     parser.add_argument(
@@ -34,6 +37,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--report",
         action="store_true",
         help="also what the model gets wrong: scores by class, confusions, the surest mistakes (not of translators)",
+    )
+    parser.add_argument(
+        "--calibrate",
+        action="store_true",
+        help="translators: fit on a development set how probable it is that a translation is good, and keep that in "
+        "the model's folder, for `translate --json`",
+    )
+    parser.add_argument(
+        "--good",
+        type=number_between(1.0, 100.0),
+        metavar="X",
+        help="with --calibrate: chrF2 of a sentence that counts as good (60)",
+    )
+    parser.add_argument("--judge", metavar="MODEL", help="painters: a classifier that reads the class of each painting")
+    parser.add_argument(
+        "--samples", type=int, metavar="N", help="painters: pictures that are painted to be judged (5000)"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -51,14 +70,21 @@ def add_test_set(parser: argparse.ArgumentParser, *, several: bool = False) -> N
 
 def run(arguments: argparse.Namespace) -> None:
     """Translate, compare, print; or whatever the model's task does."""
+    settle_translator(arguments)
     name = _task_of(arguments.model)
+    if arguments.calibrate and name != "translation":
+        raise UsageError(f"--calibrate is for translators, and {arguments.model} is none; leave it out")
     if name != "translation":
         evaluate_task(arguments, name)
         return
     if arguments.report:
         raise UsageError("--report is for models whose mistakes can be listed, not for translators; leave it out")
     given_reading(arguments, (), name)
-    _evaluate_translations(arguments)
+    given_judging(arguments, (), name)
+    if arguments.calibrate:
+        calibrate(arguments, search_config(arguments))
+    else:
+        _evaluate_translations(arguments)
 
 
 def _task_of(model: str) -> str:
@@ -117,9 +143,11 @@ class ReferenceSet(NamedTuple):
 
 def read_test_set(arguments: argparse.Namespace, provenance: Mapping[str, Any]) -> ReferenceSet:
     """The test set that the options name."""
+    from clearformer.data.file_facts import refuse_blank
     from clearformer.text.lines import read_lines
 
     source, reference = _files(arguments, provenance)
+    refuse_blank((source, reference))
     sources, references = list(read_lines(source)), list(read_lines(reference))
     if len(sources) != len(references):
         raise ValueError(f"{source} has {len(sources)} lines but {reference} has {len(references)}; they must be equal")

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     add_texts(parser, "texts with a gap")
-    add_model(parser, "a masked language model, or one that was trained by denoising")
+    add_model(
+        parser,
+        "a masked language model, as `clearformer train wikitext-2-masked` makes one, or one trained by denoising",
+    )
     add_options(parser, VERBS["fill"].options)
     add_answers(parser, "print one JSON object per text, with the gap's place and the guesses")
     parser.epilog = (

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--prompt-file", type=Path, metavar="FILE", help="a file that is one text, without its last line end"
     )
-    add_model(parser, "a language model")
+    add_model(parser, "a language model", default=VERBS["generate"].default)
     add_options(parser, GenerationConfig, only=[name for name in _names() if name not in ("choices", "schema")])
     parser.add_argument(
         "--choices",
@@ -91,8 +91,10 @@ def _show(generator: "TextGenerator", prompt: str, config: GenerationConfig, out
             print("" if first else "\n", prompt, found.text, sep="", file=output, flush=True)
             first = False
         return
-    print("" if first else "\n", prompt, sep="", end="", file=output, flush=True)
-    for piece in generator.stream(prompt, config):
+    pieces = generator.stream(prompt, config)
+    begun = next(pieces, "")  # before anything is printed: a prompt or a form that is refused leaves no half a result
+    print("" if first else "\n", prompt, begun, sep="", end="", file=output, flush=True)
+    for piece in pieces:
         print(piece, end="", file=output, flush=True)
     print(file=output, flush=True)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clearformer.cli.models import add_limit, inspect_command, use_command
+from clearformer.cli.usage import UsageError
 from clearformer.cli.use import check_folder
 
 if TYPE_CHECKING:
@@ -27,6 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--split", metavar="PATTERN", help="for a vocab.txt of whole tokens: the regular expression that finds them"
     )
+    for option, side, what in (("--from", "source", "in"), ("--to", "target", "to write")):
+        parser.add_argument(
+            option,
+            dest=side + "_mark",
+            metavar="LANGUAGE",
+            help=f"of a translator among many: the language {what}",
+        )
     add_limit(parser)
     parser.add_argument("--json", action="store_true", help="print the certificate as JSON")
 
@@ -51,8 +59,9 @@ def _imported(arguments: argparse.Namespace) -> "Bundle":
     from clearformer.interop.importer import import_checkpoint
 
     source, on_hub = Path(arguments.source), hub_name(arguments.source)
+    languages = _languages(arguments)
     if source.exists() or on_hub is None:
-        return import_checkpoint(source, arguments.dir, arguments.family, split=arguments.split)
+        return import_checkpoint(source, arguments.dir, arguments.family, split=arguments.split, languages=languages)
     from clearformer.cli.progress import progress_bar
     from clearformer.interop.get_model import import_from_hub
     from clearformer.interop.hub import endpoint
@@ -61,7 +70,18 @@ def _imported(arguments: argparse.Namespace) -> "Bundle":
     print(f"there is no folder {source} here; looking for it on {endpoint()}", file=sys.stderr, flush=True)
     config = FetchConfig(max_gb=arguments.max_gb, family=arguments.family)
     with progress_bar(f"getting {on_hub}") as show:
-        return import_from_hub(on_hub, arguments.dir, config, split=arguments.split, on_progress=show)
+        return import_from_hub(
+            on_hub, arguments.dir, config, split=arguments.split, languages=languages, on_progress=show
+        )
+
+
+def _languages(arguments: argparse.Namespace) -> tuple[str, str] | None:
+    pair = (arguments.source_mark, arguments.target_mark)
+    if pair == (None, None):
+        return None
+    if None in pair:
+        raise UsageError("a translator goes from one language to another; give both --from and --to")
+    return pair
 
 
 def rows(certificate: dict[str, object]) -> list[tuple[str, str]]:
@@ -82,9 +102,9 @@ def rows(certificate: dict[str, object]) -> list[tuple[str, str]]:
 def facts(made: "Bundle", folder: Path) -> list[tuple[str, str]]:
     """What the model is, and the next command to type."""
     from clearformer.foundation import settings
-    from clearformer.tasks import find_task, name_task
+    from clearformer.tasks import name_task, verb_of
 
-    verb = find_task(name_task(made.task, settings.to_plain(made.config))).verb
+    verb = verb_of(name_task(made.task, settings.to_plain(made.config)))
     does, example = verb.does, "picture.png" if made.config.front.kind == "patches" else verb.example
     following = use_command(verb, str(folder), example=example)
     if made.tokenizer is None and made.config.front.kind == "tokens":

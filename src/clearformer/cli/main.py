@@ -21,7 +21,7 @@ from clearformer.tasks.verbs import VERBS as USES
 
 GROUPS = {
     "use a model": {
-        **{verb.name: verb.summary for verb in USES.values() if verb.name not in ("transcribe", "run")},
+        **{verb.name: verb.summary for verb in USES.values() if verb.name != "run"},
         "search": "build an index over files, and find what has these words or this meaning",
     },
     "train a model": {
@@ -32,7 +32,8 @@ GROUPS = {
         "diagnose": "why a model is bad, from its run, its text and its output",
     },
     "look inside": {
-        "studio": "see inside a model in a browser: translation, attention, arithmetic, search",
+        "studio": "see inside a model in a browser: translation, attention, arithmetic, search, pictures, sound",
+        "lab": "claims about the Transformer as experiments, with numbers and a verdict",
         "explain": "a walk through the model for one sentence, as an offline page or as figures",
         "inspect": "parameters, memory and operations of a model folder or a preset",
         "tokenize": "show the pieces and ids that a text becomes",
@@ -122,11 +123,25 @@ def root_help() -> str:
     )
 
 
+FILE_REMARKS = "clearformer.text.lines"  # the logger
+
+
 class _ToStderr(logging.Handler):
-    """Log lines to what stderr is now: a progress bar puts itself in its place and keeps them above the bar."""
+    """Log lines to what stderr is now: a progress bar puts itself in its place and keeps them above the bar.
+
+    A remark on a file is printed once, however often the file is read: to recognise it, to hold a part out, to train.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
-        print(self.format(record), file=sys.stderr, flush=True)
+        line = self.format(record)
+        if record.name == FILE_REMARKS and line in self._told:
+            return
+        self._told.add(line)
+        print(line, file=sys.stderr, flush=True)
 
 
 def _module(verb: str) -> Any:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clearformer.cli.parser import number_between
+from clearformer.cli.shipped import EXAMPLE
 from clearformer.cli.usage import UsageError
 
 if TYPE_CHECKING:
@@ -110,12 +111,13 @@ def listed_models() -> Iterator[ListedModel]:
     from clearformer.folder.description import shipped_models, shipped_names
     from clearformer.folder.fetched import hub_name, names_here, place_of
     from clearformer.interop.published import published_models
+    from clearformer.tasks import verb_of
 
     for name in shipped_names():
         yield _present(name, shipped_models() / name, source="ships", download_bytes=0)
     fetched = names_here()
     for name, model in published_models().items():
-        verb = _verb_called(model.task)
+        verb = verb_of(model.task)
         place = place_of(name) if name in fetched else None
         yield ListedModel(
             name=name,
@@ -146,11 +148,11 @@ def _present(name: str, folder: Path, *, source: str, download_bytes: int | None
     from clearformer.tasks import name_task
 
     described = read_description(folder)
-    verb = _verb_of(described)
+    verb, task = _verb_of(described), name_task(described.task, described.model)
     return ListedModel(
         name=name,
-        title=_title(described, verb),
-        task=name_task(described.task, described.model),
+        title=_title(name, described, verb),
+        task=task,
         verb=verb.name,
         source=source,
         download_bytes=download_bytes,
@@ -158,30 +160,25 @@ def _present(name: str, folder: Path, *, source: str, download_bytes: int | None
         here=True,
         folder=str(folder),
         get=None if source == "ships" else f"clearformer models get {name}",
-        use=use_command(verb, name),
+        use=use_command(verb, name, example=EXAMPLE if name == verb.for_pictures else None),
     )
 
 
-def _title(described: "Description", verb: "Verb") -> str:
+def _title(name: str, described: "Description", verb: "Verb") -> str:
     facts: dict[str, Any] = dict(described.provenance)
     if facts.get("source_language") and facts.get("target_language"):
         return f"{verb.does}, from {facts['source_language']} to {facts['target_language']}"
-    return f"{described.model.get('family', 'a model')}, {verb.does}"
+    known = f": {verb.knows}" if name in (verb.default, verb.for_pictures) and verb.knows else ""
+    return f"{described.model.get('family', 'a model')}, {verb.does}{known}"
 
 
 def _verb_of(described: "Description") -> "Verb":
-    from clearformer.tasks import name_task
+    from clearformer.tasks import name_task, verb_of
 
     task = name_task(described.task, described.model)
     if task == "language-model" and "chat_template" in described.preprocessing:
         task = "conversation"
-    return _verb_called(task)
-
-
-def _verb_called(task: str) -> "Verb":
-    from clearformer.tasks import find_task
-
-    return find_task(task).verb
+    return verb_of(task)
 
 
 def use_command(verb: "Verb", model: str, *, example: str | None = None) -> str:

@@ -18,9 +18,30 @@ NAMES = {
     "rouge_l_against_others": "ROUGE-L against other people's",
     "rouge_l_of_others": "ROUGE-L of other people's",
     "f1": "F1",
+    "mse": "squared error per pixel",
+    "cas": "accuracy of a judge that learned from them",
+    "judge_accuracy": "accuracy of the judge on real pictures",
+    "frechet": "Fréchet distance to test pictures",
+    "frechet_floor": "that of training pictures",
+    "nearest": "to the nearest training picture, median",
+    "nearest_of_test": "that of test pictures",
+    "psnr": "signal to noise (dB)",
+    "pca_mse": "PCA, squared error per pixel",
+    "pca_psnr": "PCA, signal to noise (dB)",
+    "pca_signature": "PCA",
 }
 _F1 = ("f1", "macro_f1", "micro_f1", "precision", "recall")
-SHARES = {"accuracy", "subset_accuracy", "exact", "dice", "ap50", "ece", *_F1}  # of one: shown in per cent
+SHARES = {
+    "accuracy",
+    "cas",
+    "judge_accuracy",
+    "subset_accuracy",
+    "exact",
+    "dice",
+    "ap50",
+    "ece",
+    *_F1,
+}  # of one: shown in per cent
 
 
 def show_scores(scores: Mapping[str, float | str]) -> Iterator[str]:

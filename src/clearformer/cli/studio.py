@@ -4,13 +4,13 @@ import argparse
 import sys
 from pathlib import Path
 
+from clearformer.cli.languages import add_translator, settle_translator
 from clearformer.cli.usage import UsageError
-from clearformer.cli.use import add_model
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
-    add_model(parser, "the model to show", default="en-de")
+    add_translator(parser, "the model to show")
     parser.add_argument(
         "--port", type=int, default=8700, metavar="N", help="port on this computer (8700, or the next free one)"
     )
@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Load the model, listen, and print the address."""
     from clearformer.folder.description import find_model
     from clearformer.serving.server import address_of, open_port, serve
-    from clearformer.studio.app import studio_app
+    from clearformer.studio.app import LIMITS, studio_app
     from clearformer.studio.runs import Runs
     from clearformer.studio.shown_model import ShownModel
 
@@ -33,6 +33,7 @@ def run(arguments: argparse.Namespace) -> None:
     for folder in arguments.runs or []:
         if not folder.is_dir():
             raise UsageError(f"--runs {folder} is not a folder")
+    settle_translator(arguments)
     folder = find_model(arguments.model)
     listener = open_port(port=arguments.port)
     address = address_of(listener)
@@ -46,7 +47,7 @@ def run(arguments: argparse.Namespace) -> None:
 
             webbrowser.open(address)
 
-    serve(app, listener, on_ready=ready)
+    serve(app, listener, on_ready=ready, limits=LIMITS)
 
 
 def _usual_runs(model: Path) -> list[Path]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clearformer.cli.options import add_options, read_options
+from clearformer.cli.search_options import add_others
 from clearformer.cli.usage import UsageError
 from clearformer.cli.use import (
     GivenText,
@@ -18,7 +19,7 @@ from clearformer.cli.use import (
     given_texts,
     is_typed,
     naming_places,
-    open_model,
+    open_models,
     open_output,
     portions,
     read_whole,
@@ -39,7 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a whole file as one text, line ends included; - is standard input; may be given again",
     )
-    add_model(parser, "a model that summarises")
+    add_model(parser, "a model that summarises, as `clearformer train aeslc` makes one")
+    add_others(parser)
     for name in SummaryConfig.__dataclass_fields__:
         add_options(
             parser, SummaryConfig, only=[name], default="as in the model's recipe, or {}" if name in KEPT else "{}"
@@ -54,7 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     if arguments.file and (arguments.text or arguments.input):
         raise UsageError("give texts, --input or --file, only one of these")
-    summarizer = Summarizer(open_model(arguments))
+    summarizer = Summarizer(*open_models(arguments))
     config = read_options(arguments, SummaryConfig, summarizer.usual)
     texts = map(read_whole, arguments.file) if arguments.file else given_texts(arguments, keep_blank=True)
     typed = not arguments.file and is_typed(arguments)

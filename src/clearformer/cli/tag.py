@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     add_texts(parser, "texts")
-    add_model(parser, "a tagger")
+    add_model(parser, "a tagger, as `clearformer train wnut-17` makes one")
     add_others(parser, "of the same tags")
     add_engine(parser, auto="ctranslate2 for a quantised folder, and otherwise torch")
     parser.add_argument(
@@ -37,6 +37,8 @@ def run(arguments: argparse.Namespace) -> None:
 
     if arguments.entities and arguments.words:
         raise UsageError("give --entities or --words, not both; --json has both")
+    if (blank := next((n for n, text in enumerate(arguments.text, start=1) if not text.strip()), None)) is not None:
+        raise ValueError(f"text {blank} is empty; give some words")
     tagger = tagger_of(open_models(arguments))
     if arguments.entities and not tagger.marks_entities:
         raise UsageError(f"this model's tags ({', '.join(tagger.labels[:4])}) mark no entities; leave --entities out")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from clearformer.evaluation.report import ErrorReport
 
 _JSON: dict[str, Any] = {"ensure_ascii": False, "indent": 2}
+WITH_ENGINE = ("classify", "tag", "answer", "embed", "transcribe")  # verbs that ctranslate2 can run, too
 TRANSLATORS_ONLY = ("source", "reference", "tokenise", "output", "shortlist")
 
 
@@ -36,8 +37,9 @@ def evaluate_task(arguments: argparse.Namespace, name: str) -> None:
         raise UsageError(f"--report is for models whose mistakes can be listed, not for {name}; leave it out")
     if arguments.others and task.together is None:
         raise UsageError(f"--with is for models that can decide together, not for {name}; leave it out")
-    refuse_search(arguments, task.verb.options, name)
+    refuse_search(arguments, task.verb.options, name, engine=task.verb.name in WITH_ENGINE)
     scoring = given_reading(arguments, [one.name for one in fields(task.training.scoring)], name)
+    scoring |= given_judging(arguments, [one.name for one in fields(task.training.scoring)], name)
     files = find_test_files(arguments.data or [])
     with progress_bar("scoring") as show:
         usual = task.verb.options_for(open_folder(arguments.model).provenance)
@@ -45,6 +47,7 @@ def evaluate_task(arguments: argparse.Namespace, name: str) -> None:
             "options": read_options(arguments, task.verb.options, usual),
             "scoring": scoring,
             "others": arguments.others,
+            "engine": arguments.engine,
             "on_progress": show,
         }
         if arguments.report:
@@ -62,12 +65,12 @@ def _rest(found: "ErrorReport") -> dict[str, Any]:
     return {name: value for name, value in found.plain().items() if name != "scores"}
 
 
-def refuse_search(arguments: argparse.Namespace, options: type[Any], name: str) -> None:
-    """An option that would change nothing is refused rather than passed over."""
+def refuse_search(arguments: argparse.Namespace, options: type[Any], name: str, *, engine: bool = False) -> None:
+    """An option that would change nothing is refused rather than passed over. engine: whether --engine changes much."""
     known = {one.name for one in fields(options)}
     search = [one.name for one in fields(DecodingConfig) if one.name not in known]
     given = [option for option in (*TRANSLATORS_ONLY, *search) if getattr(arguments, option, None)]
-    given += ["engine"] if getattr(arguments, "engine", "auto") != "auto" else []
+    given += ["engine"] if not engine and getattr(arguments, "engine", "auto") != "auto" else []
     if given:
         raise UsageError(
             f"{flag(given[0])} is for translators, and {arguments.model} is a model for {name}; leave it out"
@@ -86,17 +89,33 @@ def given_reading(arguments: argparse.Namespace, known: Collection[str], name: s
     return given
 
 
+def given_judging(arguments: argparse.Namespace, known: Collection[str], name: str) -> dict[str, Any]:
+    """Who judges painted pictures, and how many. known: what the task's scores depend on."""
+    given = {name: value for name in ("judge", "samples") if (value := getattr(arguments, name, None)) is not None}
+    if wrong := [option for option in given if option not in known]:
+        raise UsageError(f"{flag(wrong[0])} is for painters, and {arguments.model} is a model for {name}; leave it out")
+    if given.get("samples", 1) < 1:
+        raise UsageError(f"--samples must be at least 1, not {given['samples']}")
+    return given
+
+
 def find_test_files(given: Sequence[str]) -> list[Path]:
     """The files of a test set: those that are named, or the test part of a known corpus."""
+    from clearformer.data.readers.box_files import boxes_there
+    from clearformer.folder.run_folder import RECIPE
+
     if not given:
         raise UsageError("name a test set with --data: files, a folder, or a corpus from `clearformer data list`")
     paths = [Path(name) for name in given]
-    missing = [name for name, path in zip(given, paths, strict=True) if not path.exists()]
-    if not missing:
+    missing = [name for name, path in zip(given, paths, strict=True) if not boxes_there(path)]  # also in an archive
+    runs = [path for path in paths if (path / RECIPE).is_file()]  # of a corpus' name, as `train` makes them
+    if not missing and not runs:
         return paths
     if len(given) == 1:
         return _test_part(given[0])
-    raise ValueError(f"{missing[0]} does not exist; check the name")
+    if missing:
+        raise ValueError(f"{missing[0]} does not exist; check the name")
+    raise ValueError(f"{runs[0]} is the folder of a training run, not a test set; check the name")
 
 
 def _test_part(name: str) -> list[Path]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import clearformer
 from clearformer.cli.parser import number_between
+from clearformer.cli.shipped import EXAMPLE
 from clearformer.cli.usage import UsageError, asked_wrongly
 from clearformer.cli.use import check_folder
 
@@ -34,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="PATH",
         help="without a recipe: a text, a table of texts with labels or summaries (.csv, .tsv, .jsonl), "
-        "conversations (.jsonl), a .conll file, SQuAD .json, or a folder with one subfolder of pictures per class; "
-        "everything else is chosen",
+        "conversations (.jsonl), a .conll file, SQuAD .json, recordings (NAME.wav beside NAME.txt), pictures with "
+        "boxes or beside masks, or a folder with one subfolder of pictures per class; everything else is chosen",
     )
     parser.add_argument("--task", metavar="NAME", help="what to take --data for, where that is not clear")
     parser.add_argument(
@@ -47,7 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--start",
         metavar="MODEL",
-        help="a model to begin with instead of from scratch: a model folder, the folder of a run, or one that ships",
+        help="a model to begin with: a model folder, the folder of a run, or one that ships or was fetched; `scratch` "
+        "begins with none, also where --data would begin with one",
     )
     parser.add_argument(
         "--reverse", action="store_true", help="train the recipe's other direction, from target to source"
@@ -156,17 +158,24 @@ def _resume(out: Path) -> None:
     _finish(_train(recipe, out, base=out, resume=True), recipe)
 
 
-def _finish(model: Path, recipe: "Recipe", example: str | tuple[str, ...] = "…") -> None:
+def _finish(model: Path, recipe: "Recipe", example: str | tuple[str, ...] | None = None) -> None:
     """The model folder for programs, and for people what to do with it."""
-    from clearformer.tasks import find_task
+    from clearformer.tasks import verb_of
 
     print(model)
-    command = shlex.join(["clearformer", find_task(recipe.task).verb.name, "--model", str(model)])
-    _say(f"try it: {command} {_quoted(example)}")
+    verb = verb_of(recipe.task)
+    if example is None:  # pictures and recordings ship for some recipes
+        example = EXAMPLE if verb.examples and recipe.name in (verb.default, verb.for_pictures) else "…"
+    if example == "…" and verb.input == "question":
+        example = ("…", "…")  # a question, and a text that has its answer
+    words = [] if verb.input == "class" else [_quoted(example)]
+    command = shlex.join(["clearformer", verb.name, "--model", str(model)])
+    _say(" ".join(["try it:", command, *words]))
 
 
 def _quoted(example: str | tuple[str, ...]) -> str:
-    return f'"{example}"' if example == "…" else shlex.join([example] if isinstance(example, str) else example)
+    given = [example] if isinstance(example, str) else example
+    return " ".join('"…"' if one == "…" else shlex.quote(one) for one in given)
 
 
 def _train_on_files(files: list[Path], arguments: argparse.Namespace) -> None:

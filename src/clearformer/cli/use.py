@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
 
+from clearformer.cli.shipped import is_example, shipped_examples
 from clearformer.cli.usage import UsageError
 
 if TYPE_CHECKING:
@@ -29,16 +30,20 @@ class GivenText(NamedTuple):
     place: str
 
 
-def add_model(parser: argparse.ArgumentParser, what: str, *, default: str | None = None) -> None:
-    """--model."""
+def add_model(parser: argparse.ArgumentParser, what: str, *, default: str | None = None, needed: bool = True) -> None:
+    """--model. needed: there is no default, and the verb does not find one by what it is given."""
     shown = f"{what}: a model folder, the folder of a run, or the name of a model that ships or was fetched"
     parser.add_argument(
-        "--model", required=default is None, default=default, help=f"{shown} ({default})" if default else shown
+        "--model",
+        required=needed and default is None,
+        default=default,
+        help=f"{shown} ({default})" if default else shown,
     )
 
 
-def add_texts(parser: argparse.ArgumentParser, what: str) -> None:
-    """Texts as words, and --input. what: in the plural, as in "sentences"."""
+def add_texts(parser: argparse.ArgumentParser, what: str, file: str | None = None) -> None:
+    """Texts as words, and --input. what: in the plural, as in "sentences". file: what --input may be, if more."""
+    file = file or f"a file of {what}, one per line"
     parser.add_argument(
         "text",
         nargs="*",
@@ -46,7 +51,7 @@ def add_texts(parser: argparse.ArgumentParser, what: str) -> None:
         metavar="TEXT",
         help=f"{what}; without them and without --input, standard input is read",
     )
-    parser.add_argument("--input", type=Path, metavar="FILE", help=f"a file of {what}, one per line, plain or .gz")
+    parser.add_argument("--input", type=Path, metavar="FILE", help=f"{file}, plain or .gz")
 
 
 def add_answers(parser: argparse.ArgumentParser, json_help: str) -> None:
@@ -92,11 +97,12 @@ def open_model(arguments: argparse.Namespace) -> "Bundle":
 
 def open_models(arguments: argparse.Namespace) -> "list[Bundle]":
     """The model that --model names, and those that --with names."""
-    from clearformer.inference.engines import open_bundle
+    from clearformer.inference.engines import Engine, open_bundle
 
     if arguments.others and getattr(arguments, "why", None) is not None:
         raise UsageError("--why looks inside one model, and --with names more; leave one out")
-    return [open_model(arguments), *(open_bundle(other, arguments.engine) for other in arguments.others)]
+    engine: Engine = getattr(arguments, "engine", "torch")  # verbs without the option run in PyTorch
+    return [open_model(arguments), *(open_bundle(other, engine) for other in arguments.others)]
 
 
 def answer_texts(
@@ -106,10 +112,12 @@ def answer_texts(
     *,
     portion: int,
     keep_blank: bool = False,
+    at_end: Callable[[], None] = lambda: None,
 ) -> None:
     """Answer a stream of texts in portions, so that a long file shows results early and needs little memory.
 
     show: the lines that present an answer. keep_blank: a blank line is a text, too; otherwise it is passed over.
+    at_end: may still refuse, so that no file appears.
     """
     with open_output(arguments.output) as output:
         typed = is_typed(arguments)
@@ -119,6 +127,7 @@ def answer_texts(
             for given, one in zip(texts, answers, strict=True):
                 for line in show(given.text, one):
                     print(line, file=output, flush=typed or output.isatty())
+        at_end()
 
 
 def given_texts(arguments: argparse.Namespace, *, keep_blank: bool = False) -> Iterator[GivenText]:
@@ -131,6 +140,40 @@ def given_texts(arguments: argparse.Namespace, *, keep_blank: bool = False) -> I
     return read_places(arguments.input, keep_blank=keep_blank)
 
 
+def refuse_missing_files(arguments: argparse.Namespace) -> None:
+    """Name a file that is not there before a model is opened; not where a list names them, or they may be left out."""
+    if arguments.input or getattr(arguments, "leave_out", False):
+        return
+    for name in arguments.text:
+        if not is_example(name) and not Path(name).exists():
+            raise ValueError(f"{name} does not exist: check the name")
+
+
+def given_files(
+    arguments: argparse.Namespace,
+    what: str,
+    inside: Callable[[Path], Iterable[Path]],
+    endings: Iterable[str],
+    *,
+    examples: str | None = None,
+) -> Iterator[Path]:
+    """The files that the arguments, or the lines of a list, name; a folder stands for the files `inside` it.
+
+    what: in the plural, as in "pictures". examples: the folder that the word `example` stands for.
+    """
+    if arguments.text and arguments.input:
+        raise UsageError(f"give {what} or --input, not both")
+    for name in arguments.text or (given.text for given in read_places(arguments.input)):
+        path = shipped_examples(examples) if examples and is_example(name) else Path(name)
+        if not path.is_dir():
+            yield path
+            continue
+        found = list(inside(path))
+        if not found:
+            raise ValueError(f"{path} holds no {what} ({', '.join(endings)}); give a folder that does")
+        yield from found
+
+
 def read_places(file: Path | None, *, keep_blank: bool = False) -> Iterator[GivenText]:
     """The lines of a file, or of standard input, with their places."""
     from clearformer.text.lines import read_lines, read_stream
@@ -140,12 +183,14 @@ def read_places(file: Path | None, *, keep_blank: bool = False) -> Iterator[Give
     lines = read_stream(sys.stdin.buffer, name) if file is None or piped else read_lines(file)
     if piped and sys.stdin.isatty():
         print("type one text per line; Ctrl-D ends", file=sys.stderr)
-    blank = 0
+    blank = number = 0
     for number, line in enumerate(lines, start=1):
         if keep_blank or line.strip():
             yield GivenText(line, f"{name}:{number}")
         else:
             blank += 1
+    if not number and not piped:
+        print(f"{name} is empty", file=sys.stderr)
     if blank:
         print(f"{name}: {blank} blank {'line' if blank == 1 else 'lines'} passed over", file=sys.stderr)
 
