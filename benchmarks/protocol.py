@@ -18,13 +18,26 @@ from typing import Any
 WARM_UP = 2  # updates or sentences before the clock starts
 
 
-class Job:
+class Assignment:
     """What this turn is about. Whatever a library prints goes to stderr; only results go to stdout."""
 
     def __init__(self) -> None:
         self.given: dict[str, Any] = json.load(sys.stdin)
         self.task, self.case, self.options = (self.given[name] for name in ("task", "case", "options"))
         self.threads, self.seconds = self.given["threads"], self.given["seconds"]
+        self._out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+        os.dup2(2, 1)
+
+    def report(self, case: str, unit: str, count: float, seconds: float, **facts: Any) -> None:
+        line = {"case": case, "unit": unit, "count": count, "seconds": seconds, **facts}
+        print(json.dumps(line), file=self._out, flush=True)
+
+
+class Job(Assignment):
+    """A text to learn from or to translate."""
+
+    def __init__(self) -> None:
+        super().__init__()
         self.model: dict[str, Any] = self.given["model"]
         self.work: dict[str, Any] = self.given["work"]
         self.folder = Path(self.work["folder"])
@@ -32,8 +45,6 @@ class Job:
         self.layers, self.dim, self.heads, self.hidden_dim, self.vocab_size, self.dropout = (
             self.model[name] for name in ("layers", "dim", "heads", "hidden_dim", "vocab_size", "dropout")
         )
-        self._out = os.fdopen(os.dup(1), "w", encoding="utf-8")
-        os.dup2(2, 1)
 
     @property
     def smoothing(self) -> float:
@@ -48,10 +59,6 @@ class Job:
     def model_folder(self) -> Path:
         """A model of this package's, with random weights and the sizes of the job."""
         return Path(self.given["model_folder"])
-
-    def report(self, case: str, unit: str, count: float, seconds: float, **facts: Any) -> None:
-        line = {"case": case, "unit": unit, "count": count, "seconds": seconds, **facts}
-        print(json.dumps(line), file=self._out, flush=True)
 
     def sources(self) -> list[list[int]]:
         """The sentences to translate, with their end token."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from clearformer.bench import machine_limits, results_page, startup, work
+from clearformer.bench import machine_limits, picture_work, results_page, startup, work
 from clearformer.bench.contenders import Contender, choose
 from clearformer.bench.race import Runner, Turn, race
 from clearformer.bench.results_page import Names, ResultTable, tabulate
@@ -122,6 +122,17 @@ class Programme:
                     against = {"operations": operations, "limit": 1e9 * best}
                     against["note"] = f"{operations / 1e9:.2f} GFLOP per sentence; limit {best:.0f} GFLOP/s"
                 self.results.tables.append(tabulate(case, raced, _names(chosen), missing=missing, **against))
+
+    def pictures(self, peers: Sequence[str] | None) -> None:
+        """Vision Transformers, one table per size and use: training, the bare network, and from pictures to classes."""
+        chosen = choose(self.known, peers, task="pictures")
+        ours = next((one.name for one in chosen if _ours(one)), "")
+        for shape in picture_work.SHAPES:
+            turns, missing = self._compete(chosen, picture_work.picture_job(self.works, shape))
+            raced = [turn for turn in turns if turn.name != LIMITS]
+            for case in dict.fromkeys(reading.case for turn in raced for reading in turn.readings) or [shape.case]:
+                note = picture_work.by_processor(raced, case, ours)
+                self.results.tables.append(tabulate(case, raced, _names(chosen), missing=missing, note=note))
 
     def startup(self, peers: Sequence[str] | None) -> None:
         """Start-up times and installed sizes."""

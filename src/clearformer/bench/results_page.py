@@ -92,7 +92,7 @@ def _row(name: str, called: Names, case: str, turns: Sequence[Turn]) -> Row:
         rate=statistics.median(rates),
         low=min(rates),
         high=max(rates),
-        latency=_median(reading.latency for reading in readings),
+        latency=median_of(reading.latency for reading in readings),
         peak_bytes=max((turn.peak_bytes for turn in turns if turn.peak_bytes is not None), default=None),
         facts={key: value for key, value in readings[-1].facts.items() if key != "version"},
         failure=failure,
@@ -112,14 +112,15 @@ def _compared(row: Row, fastest: float | None, seconds_at_best: float | None) ->
     return Row(**{**vars(row), "against_peer": ratio, "of_limit": share})
 
 
-def _median(values: Iterable[float | None]) -> float | None:
+def median_of(values: Iterable[float | None]) -> float | None:
+    """The median of those that are known, if any is."""
     known = [value for value in values if value is not None]
     return statistics.median(known) if known else None
 
 
 def median_rate(turns: Iterable[Turn], case: str) -> float | None:
     """The median rate of a case over all turns."""
-    return _median(reading.rate for turn in turns for reading in turn.readings if reading.case == case)
+    return median_of(reading.rate for turn in turns for reading in turn.readings if reading.case == case)
 
 
 def disturbances(moment: Moment, turns: Iterable[Turn]) -> list[str]:
