@@ -4,16 +4,23 @@ A test that cannot run here (no data sets, no CUDA device) is deselected and nam
 silently. The same summary names what `-m` or `-k` left out.
 """
 
+import atexit
 import os
 import random
+import shutil
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+# What somebody fetched changes what `train --data` begins with: tests see a cache of their own.
+os.environ["CLEARFORMER_CACHE"] = tempfile.mkdtemp(prefix="clearformer-tests-")
+atexit.register(shutil.rmtree, os.environ["CLEARFORMER_CACHE"], ignore_errors=True)
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before anybody imports torch: tensors this small lose time on more
 
-import pytest
+import hypothesis  # noqa: E402
+import pytest  # noqa: E402
 
 SEED = 2017
 REASON = pytest.StashKey[str]()
@@ -32,6 +39,9 @@ def fixed_seed() -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[LEFT_OUT] = Counter()
+    # How long an example takes says how busy the machine is.
+    hypothesis.settings.register_profile("unhurried", deadline=None)
+    hypothesis.settings.load_profile("unhurried")
 
 
 @pytest.hookimpl(trylast=True)  # after -m and -k, so that torch is imported only for tests that would run

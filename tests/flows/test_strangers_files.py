@@ -23,13 +23,17 @@ def sentence(draw, word):
     return " ".join(words)
 
 
-def german_csv(path, rows=80):
-    """Other headings, semicolons, quotation marks, and a byte order mark, as a spreadsheet writes it."""
+def german_csv(path, rows=80, mislabelled=0):
+    """Other headings, semicolons, quotation marks, and a byte order mark, as a spreadsheet writes it.
+
+    mislabelled: every n-th row has the other label.
+    """
     draw = random.Random(1)
     lines = ["Nr.;Urteil;Satz"]
     for number in range(rows):
         text = sentence(draw, ("awful", "lovely")[number % 2])
-        lines.append(f'{number};{("schlecht", "gut")[number % 2]};"{text}; said ""he"", {number}"')
+        label = ("schlecht", "gut")[(number + bool(mislabelled and number % mislabelled == 0)) % 2]
+        lines.append(f'{number};{label};"{text}; said ""he"", {number}"')
     path.write_text("\ufeff" + "\r\n".join(lines) + "\r\n", encoding="utf-8")
 
 
@@ -99,7 +103,7 @@ def test_a_stranger_s_file_is_understood_without_an_option(tmp_path, name):
 
 
 def test_and_trains_to_a_report_that_names_lines_of_the_given_file(tmp_path, capsys):
-    german_csv(tmp_path / "umfrage.csv")
+    german_csv(tmp_path / "umfrage.csv", mislabelled=3)
     given = (tmp_path / "umfrage.csv").read_text(encoding="utf-8").splitlines()
     tiny = ["training.steps=4", "training.validate_every=2", "training.save_every=2", "model.layers=1"]
     out = tmp_path / "run"
@@ -109,6 +113,7 @@ def test_and_trains_to_a_report_that_names_lines_of_the_given_file(tmp_path, cap
     assert "true \\ said" in printed.err
     report = json.loads((out / "report.json").read_text(encoding="utf-8"))
     assert report["part"] == "test"
+    assert report["mistakes"]
     for mistake in report["mistakes"]:
         file, _, line = mistake["place"].rpartition(":")
         assert file == str(tmp_path / "umfrage.csv")

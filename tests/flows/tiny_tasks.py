@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from flows import numbers
+from support.discs import write_pairs
 
 TRAINING = """
 [training]
@@ -57,7 +58,18 @@ def write_digits(folder: Path) -> Path:
         folder,
         """task = "picture-classification"
 name = "digits"
-data = { train = "pictures.idx", train_labels = "digits.idx", hold_out = 12, shift = 1, flip = true }
+[data]
+train = "pictures.idx"
+train_labels = "digits.idx"
+hold_out = 12
+shift = 1
+flip = true
+zoom = 0.1
+rotate = 5.0
+colour = 0.1
+erase = 0.1
+mixup = 0.2
+cutmix = 0.5
 [model]
 family = "vit"
 dim = 16
@@ -69,6 +81,114 @@ dropout = { residual = 0.1 }
 """
         + TRAINING
         + "batch_tokens = 16\n",
+    )
+
+
+def write_discs(folder: Path) -> Path:
+    """A dozen pictures of discs beside masks, and a network that outlines each disc."""
+    write_pairs(folder / "discs", 12)
+    return _write(
+        folder,
+        """task = "segmentation"
+name = "discs"
+data = { train = "discs", hold_out = 3, size = 16, turn = true, light = 0.2, invert = 0.2, unit = 4.0, smallest = 3 }
+[model]
+family = "vit"
+dim = 16
+hidden_dim = 32
+layers = 1
+attention = { heads = 2 }
+front = { patch = 4, stem = "convolution" }
+head = { decoder = "convolution", narrowest = 8 }
+dropout = { residual = 0.1 }
+"""
+        + TRAINING
+        + "batch_tokens = 4\n",
+    )
+
+
+def write_shapes(folder: Path) -> Path:
+    """Discs and squares with a box around each, and an encoder whose patches name them."""
+    from support.toy_boxes import draw_many, write_coco
+
+    write_coco(folder, draw_many(40))
+    return _write(
+        folder,
+        """task = "detection"
+name = "shapes"
+data = { train = "boxes.json", hold_out = 8, size = 32, views = { symmetry = "all", paste = 2 } }
+[model]
+family = "vit"
+dim = 16
+hidden_dim = 32
+layers = 1
+attention = { heads = 2 }
+front = { patch = 8, stem = "convolution", class_token = false }
+head = { helper = true }
+dropout = { residual = 0.1 }
+"""
+        + TRAINING
+        + "batch_tokens = 8\n",
+    )
+
+
+def write_codes(folder: Path) -> Path:
+    """The same pictures without their digits, and an autoencoder for them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_idx(folder / "pictures.idx", drawn(90)[0])
+    return _write(
+        folder,
+        """task = "autoencoding"
+name = "codes"
+data = { train = "pictures.idx", hold_out = 12, shift = 1, flip = true }
+objective = { noise = 0.2 }
+[model]
+family = "autoencoder"
+hidden_dim = 24
+layers = 2
+bottleneck = 4
+"""
+        + TRAINING
+        + "batch_tokens = 16\n",
+    )
+
+
+def write_paintings(folder: Path, way: str = "flow") -> Path:
+    """The pictures with their digits, and a painter of them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    pictures, digits = drawn(90)
+    write_idx(folder / "pictures.idx", pictures)
+    write_idx(folder / "digits.idx", digits)
+    front = "front = { patch = 4 }" if way == "flow" else ""
+    return _write(
+        folder,
+        f"""task = "painting"
+name = "paintings"
+[data]
+train = "pictures.idx"
+train_labels = "digits.idx"
+hold_out = 12
+shift = 1
+way = "{way}"
+codes = 24
+patch = 2
+[scoring]
+samples = 24
+judge_steps = 4
+[use]
+count = 2
+steps = 3
+[model]
+family = "dit"
+dim = 16
+hidden_dim = 32
+layers = 1
+attention = {{ heads = 2 }}
+dropout = {{ residual = 0.1 }}
+{front}
+"""
+        + TRAINING
+        + "batch_tokens = 16\noptimiser = { ema = 0.9 }\n",
     )
 
 
@@ -90,6 +210,30 @@ layers = 1
 max_len = 16
 attention = { heads = 2 }
 dropout = { embedding = 0.1, residual = 0.1 }
+"""
+        + TRAINING
+        + "batch_tokens = 128\n",
+    )
+
+
+def write_remembering(folder: Path) -> Path:
+    """The same sentences, and a Transformer-XL that carries a memory from step to step."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "prose.txt").write_text(prose(150), encoding="utf-8")
+    vocabulary = '{ kind = "character", vocab_size = 400, min_frequency = 1 }'
+    return _write(
+        folder,
+        f"""task = "language-model"
+name = "remembering"
+data = {{ train = "prose.txt", context = 16, memory = 24, vocabulary = {vocabulary} }}
+use = {{ temperature = 0.8, max_new = 8 }}
+[model]
+family = "transformer-xl"
+dim = 16
+hidden_dim = 32
+layers = 1
+attention = {{ heads = 2 }}
+dropout = {{ embedding = 0.1, residual = 0.1 }}
 """
         + TRAINING
         + "batch_tokens = 128\n",
@@ -330,6 +474,46 @@ dropout = { residual = 0.1 }
     )
 
 
+def write_speech(folder: Path, shape: str = "encoder") -> Path:
+    """Forty recordings of chords that stand for words, and an encoder that labels their frames, or writes tokens."""
+    from support.spoken import write_table
+
+    folder.mkdir(parents=True, exist_ok=True)
+    write_table(folder)
+    return _write(
+        folder,
+        f"""task = "transcription"
+name = "chords"
+[data]
+train = "spoken.tsv"
+mels = 12
+max_seconds = 3
+vocabulary = {{ kind = "word", vocab_size = 20, min_frequency = 1 }}
+[data.changes]
+speed = 0.1
+loudness = 3
+noise = 0.05
+shift = 0.05
+pitch = 0.05
+time_masks = 1
+pitch_masks = 1
+pitch_width = 3
+join = 2
+[model]
+preset = "tiny"
+shape = "{shape}"
+dim = 16
+hidden_dim = 32
+layers = 1
+attention = {{ heads = 2 }}
+norm = {{ place = "pre" }}
+dropout = {{ residual = 0.1 }}
+"""
+        + TRAINING
+        + "batch_tokens = 600\n",
+    )
+
+
 def _write(folder: Path, recipe: str) -> Path:
     path = folder / "recipe.toml"
     path.write_text(recipe, encoding="utf-8")
@@ -343,8 +527,19 @@ TINY: dict[str, Callable[[Path], Path]] = {
     "conversation": write_turns,
     "text-classification": write_reviews,
     "picture-classification": write_digits,
+    "segmentation": write_discs,
+    "detection": write_shapes,
     "tagging": write_names,
     "question-answering": write_questions,
     "summarization": write_mails,
     "denoising": write_damage,
+    "transcription": write_speech,
+    "painting": write_paintings,
+    "autoencoding": write_codes,
+}
+# The same tasks in their other ways: another network, another loss, other things to keep from step to step.
+OTHER_WAYS: dict[str, Callable[[Path], Path]] = {
+    "transcription, token by token": lambda folder: write_speech(folder, "encoder-decoder"),
+    "painting, hidden-places": lambda folder: write_paintings(folder, "hidden-places"),
+    "painting, left-to-right": lambda folder: write_paintings(folder, "left-to-right"),
 }

@@ -13,7 +13,7 @@ from clearformer.folder import bundle
 from clearformer.folder.bundle import Bundle
 from clearformer.folder.preprocessing import Preprocessing, SoundFacts
 from clearformer.foundation import storage
-from clearformer.inference.transcriber import END, PLAIN, START
+from clearformer.inference.whisper_reader import END, PLAIN, START
 from clearformer.model.build import build
 from clearformer.model.config import EmbeddingConfig, FrontConfig, HeadConfig
 from clearformer.model.families import FAMILIES
@@ -58,8 +58,9 @@ KINDS: dict[str, Kind] = {
         for family in ("transformer", "marian", "bart", "t5", "lstm", "convolution")
     },
     "vit class": Kind("picture-classification", "classify", "vit", HeadConfig(kind="class", labels=3)),
-    "vit masks": Kind("network", "run", "vit", HeadConfig(kind="masks", labels=3)),
+    "vit masks": Kind("segmentation", "segment", "vit", HeadConfig(kind="masks", labels=3)),
     "vit pixels": Kind("network", "run", "vit", HeadConfig(kind="pixels")),
+    "dit": Kind("painting", "paint", "dit"),
     "detr": Kind("network", "run", "detr"),
     "autoencoder": Kind("network", "run", "autoencoder"),
     "whisper": Kind("transcription", "transcribe", "whisper"),
@@ -69,7 +70,9 @@ KINDS: dict[str, Kind] = {
 def make(name: str, folder: Path) -> Path:
     """Write a model of this kind with random weights; its folder names no task, as those of format 1 do not."""
     kind = KINDS[name]
-    made = _pictured(kind) if kind.family in ("vit", "detr") else _sounding() if name == "whisper" else _read(kind)
+    made = (
+        _pictured(kind) if kind.family in ("vit", "detr", "dit") else _sounding() if name == "whisper" else _read(kind)
+    )
     bundle.save(made, folder)
     return folder
 
@@ -82,8 +85,10 @@ def ask(model: Any, name: str) -> Any:
         return model.answer("who plays", TEXTS[0])
     if kind.task == "masked-language-model":
         given = f"two {model.gap} play"
-    if kind.task == "picture-classification":
+    if kind.task in ("picture-classification", "segmentation"):
         given = np.zeros((8, 8, 3), dtype=np.uint8)
+    if kind.task == "painting":
+        return model.paint("1", count=1, steps=1)
     if kind.task == "transcription":
         return model.transcribe(np.zeros(1600, dtype=np.float32), max_new=3)
     if kind.task == "network":
