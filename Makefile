@@ -24,7 +24,7 @@ help:  ## list the targets
 $(VENV)/.installed-core: pyproject.toml constraints.txt
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { $(can-make-venv) && $(PYTHON) -m venv --clear $(VENV); }
 	@echo "Setting up $(VENV) with pinned packages (once; a few minutes at most) ..."
-	@$(PIP) install --quiet -e .
+	@$(PIP) install --quiet -e '.[pictures,sound]'  # small beside torch, and every verb works at once
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.installed-core
@@ -74,7 +74,7 @@ format: $(VENV)/.installed-test  ## let ruff rewrite what it can
 
 bench: $(VENV)/.installed-test  ## time this package beside its peers, which it installs; wants an idle machine
 	@$(BIN)/python benchmarks/setup_peers.py
-	@$(BIN)/clearformer bench limits train decode startup $(BENCH)
+	@$(BIN)/clearformer bench limits train decode pictures startup $(BENCH)
 
 soak: $(VENV)/.installed-test  ## the long suites
 	@$(BIN)/python -m pytest -m soak --timeout 0

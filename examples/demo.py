@@ -3,6 +3,7 @@
 import time
 
 import clearformer as cf
+from clearformer.folder.description import shipped_names
 
 SENTENCES = [
     "Two dogs play in the snow.",
@@ -11,6 +12,10 @@ SENTENCES = [
     "My sister has lived in Hamburg for three years.",
     "The weather was so bad that we stayed at home.",
 ]
+FURTHER = {  # further translators, where they ship, and what they are asked
+    "zh-en": ("Chinese to English", ["汤姆捡起了书。", "我们想知道真相。"]),
+    "en-zh": ("English to Chinese", ["Excuse me, where is the train station?", "Please remember to mail the letter."]),
+}
 SHADES = " ·░▒▓█"
 
 
@@ -20,6 +25,14 @@ def translations(model) -> None:
     for sentence, found in zip(SENTENCES, model.translate(SENTENCES), strict=True):
         print(f"   {sentence:50} {found.text}")
     print(f"\n   {len(SENTENCES)} sentences in {time.perf_counter() - started:.2f} seconds")
+
+
+def further_translations() -> None:
+    for name, (direction, sentences) in FURTHER.items():
+        if name in shipped_names():
+            print(f"\n{direction}\n")
+            for sentence, found in zip(sentences, cf.load(name).translate(sentences), strict=True):
+                print(f"   {sentence:50} {found.text}")
 
 
 def alignment(model, sentence) -> None:
@@ -37,6 +50,7 @@ if __name__ == "__main__":
     model = cf.load("en-de")
     translations(model)
     alignment(model, SENTENCES[0])
+    further_translations()
     print('\nNext: .venv/bin/clearformer translate "Good morning!"')
     print("      .venv/bin/clearformer studio          every number behind this, in a browser")
     print("      .venv/bin/clearformer train sample    a model of your own, in a few minutes")
