@@ -48,7 +48,7 @@ demo: $(VENV)/.installed-core  ## install what is needed and show the main job
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/.installed-test lint browser  ## every check that CI runs
-	@$(BIN)/python -m pytest -m "not soak"
+	@$(BIN)/python -m pytest -m "not soak" -n auto --maxprocesses 4 --dist loadfile
 
 # The pages are tested in a real browser where one can be had; elsewhere those tests say why they are left out.
 browser:

@@ -13,6 +13,10 @@ import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import xdist
 
 # What somebody fetched changes what `train --data` begins with: tests see a cache of their own.
 os.environ["CLEARFORMER_CACHE"] = tempfile.mkdtemp(prefix="clearformer-tests-")
@@ -69,6 +73,16 @@ def pytest_deselected(items: Sequence[pytest.Item]) -> None:
         reason = item.stash.get(REASON, f"left out by {chosen or 'the command line'}")
         marks = [mark for mark in ("corpora", "gpu", "network", "soak", "slow") if item.get_closest_marker(mark)]
         item.config.stash[LEFT_OUT][marks[0] if marks else "unmarked", reason] += 1
+
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist; every worker collects everything, so each can speak for all
+def pytest_testnodedown(node: "xdist.workermanage.WorkerController", error: object) -> None:
+    node.config.stash[LEFT_OUT] = Counter({(mark, why): n for mark, why, n in node.workeroutput.get("left_out", ())})
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = [(*key, n) for key, n in session.config.stash[LEFT_OUT].items()]
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

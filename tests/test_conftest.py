@@ -55,6 +55,13 @@ def test_what_was_left_out_is_named_with_its_reason(suite):
     assert "3 passed, 3 deselected" in told
 
 
+def test_two_processes_name_it_as_one_does(suite):
+    told = run(suite, "-n", "2", "-m", "not soak", CUDA_VISIBLE_DEVICES="")
+    assert "1 gpu: there is no CUDA device" in told
+    assert "1 soak: left out by -m 'not soak'" in told
+    assert "3 passed" in told
+
+
 def test_data_sets_bring_their_tests_back(suite):
     told = run(suite, "-m", "corpora", CLEARFORMER_DATA=str(suite))
     assert "1 passed" in told

@@ -15,7 +15,8 @@ ROOT = Path(__file__).parents[2]
 def load_script(path: str) -> ModuleType:
     """The module that `path`, given from the project's root, makes when it runs."""
     spec = spec_from_file_location(Path(path).stem, ROOT / path)
-    assert spec is not None and spec.loader is not None, path
+    assert spec, path
+    assert spec.loader, path
     module = module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
