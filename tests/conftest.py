@@ -8,12 +8,13 @@ import atexit
 import os
 import random
 import shutil
+import signal
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import xdist
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 os.environ["CLEARFORMER_CACHE"] = tempfile.mkdtemp(prefix="clearformer-tests-")
 atexit.register(shutil.rmtree, os.environ["CLEARFORMER_CACHE"], ignore_errors=True)
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before anybody imports torch: tensors this small lose time on more
+
+# A shell that runs the tests in the background ignores Ctrl-C for them, and so would every program that they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import hypothesis  # noqa: E402
 import pytest  # noqa: E402
@@ -119,3 +124,15 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cache = tmp_path_factory.mktemp("cache")
     import_checkpoint(weights("minilm"), cache / "models" / "minilm")
     return cache
+
+
+@pytest.fixture(scope="module")  # while it runs, its event loop is the thread's: no other module may find it there
+def browser() -> Iterator[Any]:
+    """Chromium, for the tests of pages; `studio.browsing.BROWSER` marks those that need it."""
+    from studio.browsing import chromium
+
+    playwright = pytest.importorskip("playwright.sync_api", reason="the browser tests need the playwright package")
+    with playwright.sync_playwright() as running:
+        opened = running.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        yield opened
+        opened.close()

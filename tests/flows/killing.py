@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 import time
 from collections.abc import Callable, Iterable
@@ -17,6 +18,7 @@ from clearformer.foundation import storage
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["clearformer.run.train", "clearformer.tasks.translation", "torch.utils.tensorboard"])
 LONGEST = 120.0  # seconds that a test waits for anything
+TRIES = 8  # a save takes milliseconds, and a busy machine may sleep through it
 
 
 def start(folder: Path, out: Path, changes: Iterable[str] = (), poison: Iterable[int] = ()) -> BaseProcess:
@@ -38,6 +40,7 @@ def _train(folder: Path, out: Path, changes: tuple[str, ...], poison: frozenset[
     from clearformer.run import train
     from clearformer.run.recipe import read_recipe, trainable
 
+    os.nice(5)  # whoever waits for a moment of this run should wake in time, also on a busy machine
     torch.set_num_threads(1)
     [path] = folder.glob("*.toml")
     recipe = read_recipe(path, changes)
@@ -117,6 +120,22 @@ def kill_when(process: BaseProcess, out: Path, moment: Moment, *, late: float = 
     process.kill()
     process.join(LONGEST)
     return process.exitcode == -signal.SIGKILL
+
+
+def kill_at_each(run: Callable[[], BaseProcess], out: Path, moments: Iterable[Moment]) -> None:
+    """Kill one run at each of these moments, resuming it after each; all over again where one was missed."""
+    wanted = tuple(moments)
+    for _ in range(TRIES):
+        if all(_killed_at(run(), out, moment) for moment in wanted):
+            return
+        shutil.rmtree(out)
+    raise AssertionError(f"the run was over before it could be killed, {TRIES} times")
+
+
+def _killed_at(process: BaseProcess, out: Path, moment: Moment) -> bool:
+    hit = kill_when(process, out, moment)
+    check_checkpoints(out)
+    return hit
 
 
 # --- what is left ----------------------------------------------------------------------------------------------------

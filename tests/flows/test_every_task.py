@@ -63,10 +63,8 @@ def whole(folder):
 @pytest.mark.slow
 def test_killed_and_resumed_a_run_ends_bit_equal(folder, whole, tmp_path):
     out = tmp_path / "killed"
-    for moment in (killing.saving(0), killing.logged("train", 6), killing.saving(8), killing.saved(12)):
-        process = killing.start(folder, out, SHORT)
-        assert killing.kill_when(process, out, moment), "the run was over before it could be killed"
-        killing.check_checkpoints(out)
+    moments = killing.saving(0), killing.logged("train", 6), killing.saving(8), killing.saved(12)
+    killing.kill_at_each(lambda: killing.start(folder, out, SHORT), out, moments)
     killing.finish(killing.start(folder, out, SHORT))
     assert killing.differences(killing.result(out), whole) == []
 

@@ -46,10 +46,7 @@ def test_killed_where_it_hurts_most_and_resumed_a_run_ends_bit_equal(folder, tmp
         "between the last checkpoint and the finished model": killing.saved(24),
     }
     out = tmp_path / "killed"
-    for name, moment in moments.items():
-        process = killing.start(folder, out, EVERYTHING, POISON)
-        assert killing.kill_when(process, out, moment), f"{name}: the run was over before it could be killed"
-        killing.check_checkpoints(out)
+    killing.kill_at_each(lambda: killing.start(folder, out, EVERYTHING, POISON), out, moments.values())
     killing.finish(killing.start(folder, out, EVERYTHING, POISON))
     assert killing.differences(killing.result(out), whole) == []
 

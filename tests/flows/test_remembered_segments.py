@@ -138,12 +138,10 @@ def test_a_killed_run_remembers(tmp_path):
     """Every file of two real processes, one killed while it was saving."""
     write_remembering(tmp_path)
     short = ("training.steps=12", "training.save_every=4", "training.validate_every=6", "training.log_every=1")
+    killed = tmp_path / "killed"
+    killing.kill_at_each(lambda: killing.start(tmp_path, killed, short), killed, [killing.saving(8)])
     for out in ("whole", "killed"):
-        process = killing.start(tmp_path, tmp_path / out, short)
-        if out == "killed":
-            assert killing.kill_when(process, tmp_path / out, killing.saving(8)), "the run was over before"
-            process = killing.start(tmp_path, tmp_path / out, short)
-        killing.finish(process)
+        killing.finish(killing.start(tmp_path, tmp_path / out, short))
     assert (tmp_path / "whole" / "checkpoints" / "00000012" / "left.safetensors").exists()
     assert killing.differences(*(killing.result(tmp_path / out) for out in ("killed", "whole"))) == []
 

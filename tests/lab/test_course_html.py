@@ -6,7 +6,7 @@ import pytest
 
 from clearformer.lab.course import read_course, shipped_drawing
 from clearformer.lab.course_html import course_sections, write_course
-from studio.browsing import chromium
+from studio.browsing import NEEDS_BROWSER
 
 
 @pytest.fixture(scope="module")
@@ -38,19 +38,7 @@ def test_figures_lead_to_the_experiments_that_are_reported():
     assert "#padding-mask" not in linked
 
 
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="the browser tests need the playwright package")
-    with playwright.sync_playwright() as running:
-        opened = running.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-BROWSER = pytest.mark.skipif(chromium() is None, reason="there is no Chromium here (apt-get install chromium)")
-
-
-@BROWSER
+@NEEDS_BROWSER
 @pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1100])
@@ -69,7 +57,7 @@ def test_axe_finds_nothing_in_both_languages(browser, course, theme, width):
     context.close()
 
 
-@BROWSER
+@NEEDS_BROWSER
 @pytest.mark.slow
 def test_a_phone_shows_one_language_and_drawings_that_can_be_read(browser, course):
     context = browser.new_context(viewport={"width": 360, "height": 700})

@@ -8,7 +8,7 @@ import pytest
 from clearformer.lab.catalogue import EXPERIMENTS, find_experiment
 from clearformer.lab.experiment import DataNeededError
 from clearformer.lab.lab_report import Reported, report_page, write_report
-from studio.browsing import chromium
+from studio.browsing import NEEDS_BROWSER
 
 
 @pytest.fixture(scope="module")
@@ -57,19 +57,7 @@ def test_an_experiment_that_could_not_run_says_why():
     assert page.startswith('<!doctype html>\n<html lang="zh-Hans" data-language="zh">')
 
 
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="the browser tests need the playwright package")
-    with playwright.sync_playwright() as running:
-        opened = running.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-BROWSER = pytest.mark.skipif(chromium() is None, reason="there is no Chromium here (apt-get install chromium)")
-
-
-@BROWSER
+@NEEDS_BROWSER
 @pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_in_both_languages(browser, report, theme):
@@ -87,7 +75,7 @@ def test_axe_finds_nothing_in_both_languages(browser, report, theme):
     context.close()
 
 
-@BROWSER
+@NEEDS_BROWSER
 @pytest.mark.slow
 def test_the_switches_work_and_a_phone_needs_no_sideways_scrolling(browser, report):
     context = browser.new_context(viewport={"width": 360, "height": 700})

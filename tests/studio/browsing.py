@@ -25,14 +25,8 @@ def chromium() -> str | None:
     return os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 
 
-# What every test of a page needs.
-BROWSER = [
-    pytest.mark.skipif(
-        chromium() is None,
-        reason="there is no Chromium here (apt-get install chromium)",
-    ),
-    pytest.mark.slow,
-]
+NEEDS_BROWSER = pytest.mark.skipif(chromium() is None, reason="there is no Chromium here (apt-get install chromium)")
+BROWSER = [NEEDS_BROWSER, pytest.mark.slow]  # what every test of a page needs
 
 
 @contextmanager

@@ -7,17 +7,7 @@ import pytest
 from clearformer.studio.runs import Runs
 from clearformer.studio.shown_model import ShownModel
 from clearformer.training.metrics_log import METRICS
-from studio.browsing import chromium, serving
-
-playwright = pytest.importorskip("playwright.sync_api", reason="the browser tests need the playwright package")
-
-
-@pytest.fixture(scope="session")
-def browser():
-    with playwright.sync_playwright() as running:
-        opened = running.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-        yield opened
-        opened.close()
+from studio.browsing import serving
 
 
 @pytest.fixture
