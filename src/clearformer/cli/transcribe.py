@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from clearformer.cli.left_out import add_leave_out, readable
 from clearformer.cli.options import add_options, read_options
 from clearformer.cli.search_options import add_engine
-from clearformer.cli.shipped import files_help, say_what_it_knows
+from clearformer.cli.shipped import files_help, note_of_knowledge
 from clearformer.cli.usage import UsageError
 from clearformer.cli.use import (
     add_answers,
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> None:
     form = _form(arguments)
     config = read_options(arguments, VERBS["transcribe"].options)
     refuse_missing_files(arguments)
-    say_what_it_knows(arguments, VERBS["transcribe"], WHISPER)
+    note = note_of_knowledge(arguments, VERBS["transcribe"], remedy=WHISPER)
 
     from clearformer.data.readers.sounds import ENDINGS, read_sound, sound_files
     from clearformer.inference.transcriber import Transcriber
@@ -93,6 +93,7 @@ def run(arguments: argparse.Namespace) -> None:
             sound = read_sound(file, rate=rate)
             with _progress(file, len(sound) / rate) as show:
                 [found] = transcriber.transcribe([sound], config, on_progress=show)
+            note()
             if not found.text:
                 print(f"{file}: nothing is said in it, as far as the model hears", file=sys.stderr)
             for line in _lines(form, file, len(sound) / rate, found):
