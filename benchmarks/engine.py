@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def as_shipped(ours: CTranslate2Translator, texts: Sequence[str], beam: int) -> Callable[[], Any]:
-    return lambda: ours.translate(texts, beam=beam)
+    return lambda: ours.translate(texts, beam=beam, any_language=True)
 
 
 def by_hand(ours: CTranslate2Translator, model: Path, texts: Sequence[str], beam: int) -> dict[str, Callable[[], Any]]:

@@ -91,7 +91,7 @@ def ways(name: str, folder: str, aside: Path, pairs: tuple[Sequence[str], Sequen
 
 
 def _with(translator: Any) -> Callable[[Sequence[str], int], list[Any]]:
-    return lambda texts, beam: translator.translate(texts, beam=beam)
+    return lambda texts, beam: translator.translate(texts, beam=beam, any_language=True)
 
 
 def write(entries: Sequence[Entry], sentences: int, out: Path) -> None:

@@ -85,7 +85,9 @@ def decode(job: protocol.Job) -> None:
     text_of = {tuple(ids): text for ids, text in zip(job.sources(), texts, strict=True)}
 
     def translate(sources: list[list[int]], beam: int) -> int:
-        found = translator.translate([text_of[tuple(source)] for source in sources], beam=beam, batch=64)
+        found = translator.translate(
+            [text_of[tuple(source)] for source in sources], beam=beam, batch=64, any_language=True
+        )
         return sum(len(translation.ids) + 1 for translation in found)  # and the end token
 
     protocol.decode(job, translate, package="clearformer", whole=True)

@@ -50,13 +50,18 @@ def import_checkpoint(
     return in_use(found or importer.import_checkpoint(Path(source), Path(str(out)), family, **told))
 
 
-def translate(texts: str | Sequence[str], model: str | Path = DEFAULT_MODEL, **choices: Any) -> "list[Translation]":
-    """Translate in one call, by the fastest engine that can; `load` once and keep the model for more than that."""
+def translate(
+    texts: str | Sequence[str], model: str | Path = DEFAULT_MODEL, *, any_language: bool = False, **choices: Any
+) -> "list[Translation]":
+    """Translate in one call, by the fastest engine that can; `load` once and keep the model for more than that.
+
+    any_language: also texts that seem to be in another language than the model reads; else they stay as they are.
+    """
     from clearformer.inference.engines import open_translator
     from clearformer.inference.translation_settings import DecodingConfig
 
     config = DecodingConfig(**choices)
-    return open_translator(model, "auto", config, scores="tokens").translate(texts, config)
+    return open_translator(model, "auto", config, scores="tokens").translate(texts, config, any_language=any_language)
 
 
 def build_index(

@@ -6,6 +6,7 @@ import pytest
 
 from clearformer.cli.main import main
 from clearformer.lab.catalogue import EXPERIMENTS
+from clearformer.lab.course import course_folder
 
 
 @pytest.fixture(autouse=True)
@@ -17,9 +18,11 @@ def test_the_list_in_both_languages(capsys):
     assert main(["lab"]) == 0
     printed = capsys.readouterr().out
     assert all(f" {name} " in printed for name in EXPERIMENTS)
-    assert "not run yet" in printed
+    assert (
+        printed.count("measured by the authors: ") == printed.count("not run on this machine yet") == len(EXPERIMENTS)
+    )
     assert main(["lab", "--language", "zh"]) == 0
-    assert "尚未运行" in capsys.readouterr().out
+    assert "作者实测：" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("locale", "word"), [("zh_CN.UTF-8", "分钟"), ("de_DE.UTF-8", "min")])
@@ -42,6 +45,11 @@ def test_one_experiment_and_then_the_list(tmp_path, capsys):
     assert list(listed) == list(EXPERIMENTS)
     assert listed["scaled-embeddings"]["last"]["verdict"] == "does not hold"
     assert listed["padding-mask"]["last"] is None
+    shipped = json.loads((course_folder() / "measured.json").read_text(encoding="utf-8"))["experiments"]
+    for name, one in listed.items():
+        assert one["authors"] == {key: shipped[name][key] for key in ("verdict", "scale", "date")}
+    assert main(["lab"]) == 0
+    assert capsys.readouterr().out.count("your last run: does not hold (quick scale, ") == 1
 
 
 def test_json_of_one(capsys):

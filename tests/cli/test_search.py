@@ -34,6 +34,25 @@ def test_build_says_what_it_made_and_ask_finds(home, capsys):
     assert len(out) == 4
 
 
+def test_files_that_are_left_out_are_counted_and_named_in_full_on_request(tmp_path, capsys):
+    """A folder of pictures beside the texts is three lines, not thousands."""
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / "good.txt").write_text("two dogs")
+    for number in range(9):
+        (tmp_path / "files" / f"bad{number}").write_bytes(b"\0")
+    command = ["search", "build", str(tmp_path / "files"), "--index", str(tmp_path / "idx")]
+    assert main(command) == 0
+    told = capsys.readouterr().err
+    assert told.startswith("9 files were left out:")
+    assert [f"bad{number}" in told for number in range(9)] == [True] * 3 + [False] * 6
+    assert "and 6 more" in told
+    assert main([*command, "--verbose"]) == 0
+    assert capsys.readouterr().err.count("left out: ") == 9
+    assert main([*command, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["files"], len(found["left_out"])) == (1, 9)
+
+
 @pytest.mark.parametrize("by", ["fused", "meaning", "words"])
 def test_json_has_places_and_all_scores(home, capsys, by):
     capsys.readouterr()

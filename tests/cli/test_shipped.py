@@ -51,6 +51,20 @@ def test_examples_have_a_licence(verb):
     assert any(folder.iterdir())
 
 
+@pytest.mark.parametrize("verb", WITH_EXAMPLES, ids=lambda verb: verb.name)
+def test_a_refusal_stands_alone_and_a_result_has_the_note_before_it(verb, tmp_path, capsys):
+    """What a small model knows is worth saying of what it makes, and not of what it never saw."""
+    damaged = tmp_path / ("damaged.wav" if verb.examples == "speech" else "damaged.png")
+    damaged.write_bytes(b"no such thing")
+    assert main([verb.name, str(damaged)]) == 1
+    told = capsys.readouterr().err
+    assert "note: " not in told
+    assert "damaged" in told
+    own = sorted(shipped_examples(verb.examples).iterdir())[0]
+    assert main([verb.name, str(own)]) == 0
+    assert capsys.readouterr().err.count("note: ") == 1
+
+
 def test_own_files_come_first(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert is_example(EXAMPLE)

@@ -17,7 +17,10 @@ def test_files_and_folders_in_every_form(tmp_path, capsys):
     common = ["transcribe", "--model", model, "--max-new", "3"]
     capsys.readouterr()
     assert main([*common, str(tmp_path / "in")]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 2
+    several = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert [file for _, file in several] == [str(one), str(tmp_path / "in" / "b.wav")]
+    assert main([*common, str(one)]) == 0
+    assert capsys.readouterr().out == several[0][0] + "\n"  # of one recording, nothing but the text
     assert main([*common, str(one), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["file"], found["seconds"]) == (str(one), 0.1)

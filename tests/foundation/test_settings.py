@@ -71,19 +71,20 @@ def test_an_unknown_key_is_named_with_the_nearest_known_one(values, message):
 @pytest.mark.parametrize(
     ("values", "parts"),
     [
-        ({"count": "many"}, ["my.toml: count: ", "integer", "'many'"]),
-        ({"count": "5"}, ["my.toml: count: ", "integer", "'5'"]),
-        ({"count": True}, ["my.toml: count: ", "integer", "True"]),
-        ({"count": 2.5}, ["my.toml: count: ", "2.5"]),
-        ({"on": 1}, ["my.toml: on: ", "boolean", "not 1"]),
-        ({"on": "yes"}, ["my.toml: on: ", "boolean", "'yes'"]),
-        ({"name": 5}, ["my.toml: name: ", "string", "not 5"]),
-        ({"names": "a"}, ["my.toml: names: ", "'a'"]),
-        ({"several": 3}, ["my.toml: several: ", "not 3"]),
-        ({"inner": {"rate": "fast"}}, ["my.toml: inner.rate: ", "number", "'fast'"]),
-        ({"inner": {"kind": "oval"}}, ["my.toml: inner.kind: ", "'round' or 'square'", "'oval'"]),
-        ({"maybe": {"kind": "oval"}}, ["my.toml: maybe.kind: ", "'oval'"]),
-        ({"inner": 7}, ["my.toml: inner: ", "not 7"]),
+        ({"count": "many"}, ["my.toml: count must be a whole number, not 'many'"]),
+        ({"count": "5"}, ["my.toml: count must be a whole number, not '5'"]),
+        ({"count": True}, ["my.toml: count must be a whole number, not true"]),
+        ({"count": 2.5}, ["my.toml: count must be a whole number, not 2.5"]),
+        ({"on": 1}, ["my.toml: on must be true or false, not 1"]),
+        ({"on": "yes"}, ["my.toml: on must be true or false, not 'yes'"]),
+        ({"name": 5}, ["my.toml: name must be text, not 5"]),
+        ({"names": "a"}, ["my.toml: names must be a list, not 'a'"]),
+        ({"names": ["a", 5]}, ["my.toml: names must be text, not 5"]),
+        ({"several": 3}, ["my.toml: several must be text or a list, not 3"]),
+        ({"inner": {"rate": "fast"}}, ["my.toml: inner.rate must be a number, not 'fast'"]),
+        ({"inner": {"kind": "oval"}}, ["my.toml: inner.kind must be 'round' or 'square', not 'oval'"]),
+        ({"maybe": {"kind": "oval"}}, ["my.toml: maybe.kind must be 'round' or 'square', not 'oval'"]),
+        ({"inner": 7}, ["my.toml: inner must be a table of settings, not 7"]),
         ({"inner": {"rate": -1.0}}, ["my.toml: inner.rate must not be negative, but is -1.0"]),
     ],
 )
@@ -93,6 +94,14 @@ def test_a_wrong_type_or_value_is_named_with_key_and_value(values, parts):
     message = str(caught.value)
     assert all(part in message for part in parts), message
     assert "\n" not in message
+
+
+def test_the_table_that_values_stand_in_is_part_of_the_key():
+    with pytest.raises(settings.SettingError, match=r"^outer\.count must be a whole number, not 'x'$") as caught:
+        settings.parse(Outer, {"name": "x", "count": "x"}, "", within="outer")
+    assert caught.value.key == "outer.count"
+    with pytest.raises(ValueError, match=r"^there is no setting outer\.coun; did you mean outer\.count\?$"):
+        settings.parse(Outer, {"name": "x", "coun": 1}, "", within="outer")
 
 
 def test_a_missing_setting_is_named():

@@ -23,9 +23,9 @@ class Watched:
     def __init__(self, translator):
         self.translator, self.asked = translator, []
 
-    def alternatives(self, given, config):
+    def alternatives(self, given, config, *, any_language):
         self.asked += given
-        return self.translator.alternatives(given, config)
+        return self.translator.alternatives(given, config, any_language=any_language)
 
 
 def pair(folder: Path, given, **choices):

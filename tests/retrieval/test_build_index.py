@@ -8,7 +8,7 @@ import pytest
 from clearformer.foundation import storage
 from clearformer.inference.text_readers import Embedder
 from clearformer.retrieval import build_index as module
-from clearformer.retrieval.build_index import build_index
+from clearformer.retrieval.build_index import build_index, left_out_lines
 from clearformer.retrieval.search_index import open_index
 from retrieval.small_index import LINES, encoder, write_lines
 
@@ -121,3 +121,14 @@ def test_a_long_build_says_how_long_it_takes(caplog):
     assert not caplog.records
     module._announce(2.0, 100, 100_000)
     assert "embedding 100,000 characters takes about 33 minutes" in caplog.text
+
+
+def test_what_is_left_out_is_one_summary(tmp_path, caplog):
+    (tmp_path / "good.txt").write_text("two dogs")
+    for number in range(5):
+        (tmp_path / f"empty{number}.txt").touch()
+    build_index([tmp_path], tmp_path / "idx")
+    named = [f"  {tmp_path / f'empty{number}.txt'} is empty" for number in range(3)]
+    told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert told == ["5 files were left out:", *named, "  … and 2 more"]
+    assert left_out_lines([]) == []

@@ -9,7 +9,7 @@ from PIL import Image
 import clearformer as cf
 from clearformer.cli.main import main
 from clearformer.folder.fetched import place_of
-from clearformer.run.automatic import choose, examine, recognise
+from clearformer.run.automatic import announced, choose, examine, recognise
 from clearformer.run.recipe import read_recipe
 from clearformer.run.train import train
 from flows import numbers, tiny_tasks
@@ -85,6 +85,22 @@ def test_the_command_line_trains_scores_and_says_how_to_use_it(task, tmp_path, c
     assert wanted in printed.out.lower()
     assert cf.load(out).bundle.task == task
     assert main(["train", "--resume", "--out", str(out)]) == 0
+
+
+def test_what_is_announced_is_what_the_run_follows(tmp_path):
+    """Choices that the command line or the clock overrules are not announced beside what takes their place."""
+    chosen = choose(parallel(tmp_path), tmp_path / "run")
+    assert announced(chosen.choices, [], None) == chosen.choices
+    rows = {one.what: one for one in announced(chosen.choices, ["training.steps=6", "model.dim=16"], None)}
+    assert not {"steps", "model"} & set(rows)
+    assert "vocabulary" in rows
+    timed = announced(chosen.choices, ["training.steps=6", "data.vocabulary.vocab_size=300"], 0.5)
+    rows = {one.what: one.value for one in timed}
+    assert rows["steps"] == "as many as 0.5 minutes allow"
+    assert "vocabulary" not in rows
+    assert rows["changed"] == "data.vocabulary.vocab_size=300"
+    assert not any("steps=6" in one.value for one in timed)
+    assert "steps" not in rows["learning rate"].replace("of the steps", "")  # a share stays true for any number
 
 
 @pytest.mark.parametrize("task", KINDS)

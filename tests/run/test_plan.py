@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from clearformer.run import pace, train
-from clearformer.run.plan import foresee, make_loop
+from clearformer.run.plan import foresee, make_loop, size_in_words
 from clearformer.run.recipe import read_recipe
 from clearformer.training.distributed import Ranks
 from clearformer.training.metrics_log import read_records
@@ -29,6 +29,17 @@ def test_memory_and_time_are_said_for_every_task(task, tmp_path, caplog):
     assert "memory: about" in caplog.text
     assert f"time: {recipe.training.steps} steps, about" in caplog.text
     assert loop.training.progress.step == 0
+
+
+def test_what_was_built_is_said_in_numbers_of_its_own(tmp_path):
+    """A table asks for more pieces than so little text gives, and the sentence counts those that there are."""
+    recipe = read_recipe(TINY["text-classification"](tmp_path))
+    made = assemble(recipe, tmp_path).made
+    said = size_in_words(made)
+    assert f"{sum(one.numel() for one in made.model.parameters()):,} parameters" in said
+    assert f"vocabulary of {made.config.vocab_size:,} tokens" in said
+    made.model.requires_grad_(False)
+    assert ", 0 of them learn" in size_in_words(made)
 
 
 def test_the_schedule_is_that_of_the_recipe(recipe, tmp_path):

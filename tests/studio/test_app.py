@@ -60,6 +60,9 @@ def test_a_text_in_another_language_is_noticed(client):
     found = client.post("/api/language", json={"text": "Zwei Hunde spielen im Schnee mit dem Kind."}).json()
     assert found == {"other": True, "language": "de", "expected": "en"}
     assert client.post("/api/language", json=TEXT).json() == {"other": False, "language": None, "expected": "en"}
+    german = client.post("/api/translate", json={"text": "Zwei Hunde spielen im Schnee mit dem Kind."}).json()
+    assert german["remark"].startswith("the text seems to be in German, but this model reads English")
+    assert "remark" not in client.post("/api/translate", json=TEXT).json()
 
 
 def test_heads_have_thumbnails_and_names(clients):

@@ -33,6 +33,13 @@ def test_both_catalogues_are_complete():
     assert not [key for key, text in chinese.items() if "令牌" in text or "標記" in text]
 
 
+def test_confidence_means_one_thing():
+    """The calibrated chance of a good translation; how sure a model was of a token is the token's probability."""
+    for name, word in (("en", "confiden"), ("zh", "置信")):
+        assert [key for key, said in catalogue(name).items() if word in said.lower()] == ["translate.good"]
+    assert not [key for key, said in catalogue("zh").items() if "把握" in said and key.startswith("translate.")]
+
+
 def test_whatever_the_server_refuses_can_be_said_in_both_languages():
     answers = "\n".join(path.read_text(encoding="utf-8") for path in STATIC.parent.glob("*.py"))
     codes = set(re.findall(r'Refused\(\s*"(\w+)"', answers)) | set(re.findall(r'check_length\([^)]*"(\w+)"\)', answers))

@@ -42,7 +42,7 @@ def calibrate(arguments: argparse.Namespace, config: "DecodingConfig") -> None:
     translator = open_translator(folder, arguments.engine, config, scores="total")
     given = read_test_set(arguments, translator.provenance)
     with progress_bar("translating") as show, given.naming_places():
-        found = translator.translate(given.sources, config, on_progress=show)
+        found = translator.translate(given.sources, config, on_progress=show, any_language=True)
     scores = sentence_chrf([one.text for one in found], given.references)
     rows = [(one, score) for one, score in zip(found, scores, strict=True) if one.ids]
     threshold = GOOD if arguments.good is None else arguments.good

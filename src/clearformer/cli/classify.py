@@ -57,14 +57,15 @@ def run(arguments: argparse.Namespace) -> None:
     from clearformer.folder.description import open_folder
     from clearformer.tasks import name_task
 
-    if arguments.model is None:
+    named = arguments.model is not None
+    if not named:
         arguments.model = _usual_model(arguments)
     described = open_folder(arguments.model).description
     pictures = name_task(described.task, described.model) == "picture-classification"
     if pictures and arguments.others:
         raise UsageError("--with is for models of texts, and this one reads pictures; leave it out")
     if pictures:
-        classify_pictures(arguments)
+        classify_pictures(arguments, named=named)
         return
     refuse_picture_arguments(arguments)
     arguments.pairs = arguments.pairs or compares_texts(described.provenance)
@@ -79,8 +80,6 @@ def _usual_model(arguments: argparse.Namespace) -> str:
 
     usual = VERBS["classify"].for_pictures
     if usual in shipped_names() and arguments.text and all(map(_is_picture, arguments.text)):
-        if not all(map(is_example, arguments.text)):
-            print(f"note: {usual}, which ships, knows {VERBS['classify'].knows} alone", file=sys.stderr)
         return usual
     raise UsageError(
         "--model is needed: name a classifier (a model folder, the folder of a run, or a fetched model); "

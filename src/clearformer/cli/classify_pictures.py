@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from clearformer.cli.options import read_options
+from clearformer.cli.shipped import note_of_knowledge
 from clearformer.cli.usage import UsageError
 from clearformer.cli.use import complete_file, given_files, open_model, open_output, portions, refuse_missing_files
 from clearformer.cli.why import read_why
@@ -47,8 +48,8 @@ def refuse_picture_arguments(arguments: argparse.Namespace) -> None:
             raise UsageError(f"--{name.replace('_', '-')} is for models of pictures, and this one reads texts")
 
 
-def classify_pictures(arguments: argparse.Namespace) -> None:
-    """Print the class of every picture, in order."""
+def classify_pictures(arguments: argparse.Namespace, *, named: bool = True) -> None:
+    """Print the class of every picture, in order. named: somebody chose the model."""
     from clearformer.data.readers.picture_sets import Tolerance, pictures_below
     from clearformer.data.readers.pictures import ENDINGS
     from clearformer.inference.picture_classifier import PictureClassifier
@@ -63,12 +64,14 @@ def classify_pictures(arguments: argparse.Namespace) -> None:
     refuse_missing_files(arguments)
     classifier, config = PictureClassifier(open_model(arguments)), read_options(arguments, VERBS["classify"].options)
     files = given_files(arguments, "pictures", pictures_below, ENDINGS, examples=VERBS["classify"].examples)
+    note = note_of_knowledge(arguments, VERBS["classify"], "" if named else arguments.model)
     tolerance = Tolerance(unreadable="leave-out" if arguments.leave_out else "stop")
     with open_output(arguments.output) as output:
         if arguments.csv:
             print(_row(["file", "class", "probability", *classifier.labels]), file=output)
         for some in portions(_read(files, classifier, tolerance), 1 if why is not None else 8 * config.batch):
             found = classifier.classify([pixels for _, pixels in some], config)
+            note()
             for (file, pixels), one in zip(some, found, strict=True):
                 looked = None if why is None else classifier.why(pixels)
                 for line in _lines(arguments, file, one, looked):

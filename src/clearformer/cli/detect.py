@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from clearformer.cli.left_out import add_leave_out, readable
 from clearformer.cli.options import add_options, read_options
-from clearformer.cli.shipped import files_help, say_what_it_knows
+from clearformer.cli.shipped import files_help, note_of_knowledge
 from clearformer.cli.use import (
     add_answers,
     add_model,
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise UsageError("--svg says how --draw writes pictures; name a folder with --draw")
     config = read_options(arguments, VERBS["detect"].options)
     refuse_missing_files(arguments)
-    say_what_it_knows(arguments, VERBS["detect"])
+    note = note_of_knowledge(arguments, VERBS["detect"])
 
     from clearformer.data.readers.picture_sets import picture_files
     from clearformer.data.readers.pictures import ENDINGS, read_picture
@@ -77,6 +77,7 @@ def run(arguments: argparse.Namespace) -> None:
     with open_output(arguments.output) as output:
         for some in portions(files, config.batch):
             for file, found in zip(some, detector.detect(some, config), strict=True):
+                note()
                 seen += 1
                 counts.update(found.counts)
                 for line in _lines(file, found, as_json=arguments.json):

@@ -110,7 +110,9 @@ def _evaluate_translations(arguments: argparse.Namespace) -> None:
     given = read_test_set(arguments, translator.provenance)
     with open_output(arguments.output) as output:  # now: what cannot be written is known before the work
         with progress_bar("translating") as show, given.naming_places():
-            found = [one.text for one in translator.translate(given.sources, config, on_progress=show)]
+            found = [
+                one.text for one in translator.translate(given.sources, config, on_progress=show, any_language=True)
+            ]
         if arguments.output:
             output.writelines(f"{text}\n" for text in found)
     with progress_bar("perplexity") as show:

@@ -68,25 +68,24 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _list(arguments: argparse.Namespace) -> None:
     from clearformer.lab.catalogue import list_experiments
+    from clearformer.lab.course import shipped_measurements
     from clearformer.lab.kept_results import KeptResults, usual_folder
-    from clearformer.lab.told import COLON, WORDS, described
-    from clearformer.lab.verdicts import VERDICTS
+    from clearformer.lab.told import COLON, WORDS, described, verdict_lines
 
-    kept, language = KeptResults(usual_folder()), arguments.language
-    listed = [described(one, language, kept.last(one.name)) for one in list_experiments()]
+    kept, authors, language = KeptResults(usual_folder()), shipped_measurements(), arguments.language
+    experiments = list_experiments()
+    runs = {one.name: (authors.get(one.name), kept.last(one.name)) for one in experiments}
+    listed = [described(one, language, runs[one.name][1], runs[one.name][0]) for one in experiments]
     if arguments.json:
         print(json.dumps(listed, ensure_ascii=False, indent=1))
         return
     unit = "min" if language == "en" else "分钟"
     for one in listed:
-        last = one["last"]
-        verdict = WORDS["never"].said(language)
-        if last is not None:
-            word = next((text.said(language) for name, text in VERDICTS.items() if name == last["verdict"]), "?")
-            verdict = f"{word} ({last['scale']}, {last['date']})"
         print(f"{one['number']:>6}  {one['name']:<19} {one['question']}")
         print(f"{'':8}{WORDS['says'].said(language)}{COLON.said(language)}{one['claim']}")
-        print(f"{'':8}{one['minutes']:g} {unit}; {verdict}")
+        print(f"{'':8}{one['minutes']:g} {unit}")
+        for line in verdict_lines(*runs[one["name"]], language):
+            print(f"{'':8}{line}")
 
 
 def _run_one(arguments: argparse.Namespace) -> None:

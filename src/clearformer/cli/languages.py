@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from clearformer.cli.usage import UsageError, asked_wrongly
 from clearformer.cli.use import add_model
-from clearformer.text.language import Guess, LanguageWatch, code_of, name_of
+from clearformer.text.language import Guess, LanguageWatch, code_of
 
 A = TypeVar("A")
 DEFAULT = "en-de"
@@ -128,10 +128,9 @@ class OtherLanguages:
             print(f"{self._sentence('line', self._watch.first)}; it is left as it is", file=sys.stderr)
 
     def _sentence(self, unit: str, first: tuple[int, Guess]) -> str:
+        from clearformer.inference.other_languages import remark_on
         from clearformer.inference.translator_choice import advice_for
 
         number, other = first
-        own = name_of(self._source or "")
-        advice = advice_for(other.language, self._target)
         which = f"“{self._watch.first_text[:QUOTED]}”" if self._quotes else f"{unit} {number}"
-        return f"{which} seems to be in {other}, but this model reads {own}{advice}"
+        return remark_on(which, other, self._source or "") + advice_for(other.language, self._target)

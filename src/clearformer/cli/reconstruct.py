@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from clearformer.cli.left_out import add_leave_out, readable
 from clearformer.cli.options import add_options, read_options
-from clearformer.cli.shipped import files_help, say_what_it_knows
+from clearformer.cli.shipped import files_help, note_of_knowledge
 from clearformer.cli.use import (
     add_model,
     check_folder,
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
     check_folder(arguments.output, "--output")
     verb = VERBS["reconstruct"]
     refuse_missing_files(arguments)
-    say_what_it_knows(arguments, verb)
+    note = note_of_knowledge(arguments, verb)
 
     from clearformer.data.readers.picture_sets import pictures_below
     from clearformer.data.readers.pictures import ENDINGS, read_picture
@@ -74,6 +74,7 @@ def run(arguments: argparse.Namespace) -> None:
     given = readable(given, read_picture, leave_out=arguments.leave_out)
     for files in portions(given, 8 * config.batch):
         for file, found in zip(files, reconstructor.reconstruct(files, config), strict=True):
+            note()
             number += 1
             written = _write(arguments.output, number, file, found)
             shown += [found] if arguments.output is not None and len(shown) < MOST else []

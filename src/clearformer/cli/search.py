@@ -45,7 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--k", type=number_between(1, MOST), default=10, help="ask: how many results (10)")
     parser.add_argument("--input", type=Path, metavar="FILE", help="ask: a file of queries, one per line")
-    add_answers(parser, "ask: print one JSON object per query, with all results")
+    parser.add_argument(
+        "--verbose", action="store_true", help="build: name every file that is left out, with the reason"
+    )
+    add_answers(
+        parser, "ask: print one JSON object per query, with all results; build: one object, with what is left out"
+    )
     parser.epilog = (
         "Example: clearformer search build docs --index idx --model DIR, then "
         'clearformer search ask "how do I resume a run?" --index idx'
@@ -65,10 +70,11 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _build(arguments: argparse.Namespace) -> None:
     from clearformer.cli.progress import progress_bar
-    from clearformer.retrieval.build_index import build_index
+    from clearformer.retrieval.build_index import NAMED, build_index, left_out_lines
 
     if not arguments.text:
         raise UsageError("name the files or folders to index, as in `clearformer search build docs --index idx`")
+    left: list[str] = []
     with progress_bar("embedding") as show:
         made = build_index(
             arguments.text,
@@ -76,8 +82,18 @@ def _build(arguments: argparse.Namespace) -> None:
             model=arguments.model,
             unit=arguments.by or "passage",
             on_progress=show,
+            on_left_out=left.append,
         )
     content = made.content
+    if arguments.json:
+        told = {"index": str(arguments.index), "unit": content.unit, "results": len(made), "files": len(content.files)}
+        told |= {"model": content.model.name if content.model else None, "left_out": left}
+        print(json.dumps(told, ensure_ascii=False))
+        return
+    for line in [f"left out: {reason}" for reason in left] if arguments.verbose else left_out_lines(left):
+        print(line, file=sys.stderr)
+    if len(left) > NAMED and not arguments.verbose:
+        print("  (--verbose names each)", file=sys.stderr)
     how = "by words and by meaning" if content.model else "by words; with --model (an encoder) also by meaning"
     files, units = _count(len(content.files), "file"), _count(len(made), content.unit)
     print(f"{arguments.index}: {units} of {files}, found {how}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from clearformer.cli.left_out import add_leave_out, readable
 from clearformer.cli.options import add_options, read_options
-from clearformer.cli.shipped import files_help, say_what_it_knows
+from clearformer.cli.shipped import files_help, note_of_knowledge
 from clearformer.cli.usage import UsageError
 from clearformer.cli.use import (
     add_answers,
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
     config = read_options(arguments, VERBS["segment"].options)
     check_folder(arguments.draw, "--draw")
     refuse_missing_files(arguments)
-    say_what_it_knows(arguments, VERBS["segment"])
+    note = note_of_knowledge(arguments, VERBS["segment"])
 
     from clearformer.data.readers.pictures import ENDINGS, read_picture
     from clearformer.inference.segmenter import Segmenter
@@ -75,6 +75,7 @@ def run(arguments: argparse.Namespace) -> None:
     with open_output(arguments.output) as output:
         for file in readable(files, read_picture, leave_out=arguments.leave_out):
             [found] = segmenter.segment(file, config)
+            note()
             if arguments.draw is not None:
                 _draw(file, found, arguments.draw, written)
             print(_line(arguments, file, found), file=output, flush=True)

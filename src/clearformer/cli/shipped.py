@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,7 +31,21 @@ def files_help(what: str) -> str:
     )
 
 
-def say_what_it_knows(arguments: argparse.Namespace, verb: "Verb", remedy: str = "--model names another") -> None:
-    """A small model that was not asked for by name knows one kind of thing, and sees it in everything."""
-    if arguments.model == verb.default and not all(is_example(name) for name in arguments.text):
-        print(f"note: {verb.default}, which ships, knows {verb.knows} alone; {remedy}", file=sys.stderr)
+def note_of_knowledge(
+    arguments: argparse.Namespace, verb: "Verb", usual: str = "", remedy: str = "--model names another"
+) -> Callable[[], None]:
+    """A small model that was not asked for by name knows one kind of thing, and sees it in everything. Returns what
+    says so, once, and is called before each result: where the files are refused, the refusal stands alone.
+
+    usual: the model that is taken where none is named (the verb's default).
+    """
+    usual = usual or verb.default or ""
+    due = arguments.model == usual and not all(is_example(name) for name in arguments.text)
+
+    def say() -> None:
+        nonlocal due
+        if due:
+            print(f"note: {usual}, which ships, knows {verb.knows} alone; {remedy}", file=sys.stderr)
+        due = False
+
+    return say

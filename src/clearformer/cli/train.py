@@ -180,7 +180,7 @@ def _quoted(example: str | tuple[str, ...]) -> str:
 
 def _train_on_files(files: list[Path], arguments: argparse.Namespace) -> None:
     """Choose everything, say why, train, and measure on what was held out."""
-    from clearformer.run.automatic import choose_for, recognise, write_recipe
+    from clearformer.run.automatic import announced, choose_for, recognise, write_recipe
 
     found = recognise(files, arguments.task)
     out: Path = arguments.out or Path("runs") / found.automatic.name(files)
@@ -191,7 +191,7 @@ def _train_on_files(files: list[Path], arguments: argparse.Namespace) -> None:
         _say(f"taken for {found.words}")
         chosen = choose_for(found, files, out, start=arguments.start)
         _say(chosen.report)
-        _show([*chosen.choices, *_changes(arguments.words)])
+        _show(announced(chosen.choices, arguments.words, arguments.minutes))
         write_recipe(chosen.recipe, out)
     recipe = read(out / "recipe.toml", arguments.words)
     model = _train(recipe, out, base=out, resume=arguments.resume, minutes=arguments.minutes, on_dev=False)
@@ -241,12 +241,6 @@ def _evaluate(recipe: "Recipe", model: Path, out: Path) -> None:
     if training.report is not None:
         write_report(found, out, "test")
         _say_report(found, f"on the test set that was held out ({out / 'report.json'}):", scores=False)
-
-
-def _changes(words: list[str]) -> list["Choice"]:
-    from clearformer.tasks.task import Choice
-
-    return [Choice(what="changed", value=word, reason="the command line says so") for word in words]
 
 
 def _show(choices: list["Choice"]) -> None:

@@ -6,13 +6,14 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clearformer.cli.left_out import add_leave_out, readable
 from clearformer.cli.options import add_options, read_options
 from clearformer.cli.search_options import add_engine
-from clearformer.cli.shipped import files_help, say_what_it_knows
+from clearformer.cli.shipped import files_help, note_of_knowledge
 from clearformer.cli.usage import UsageError
 from clearformer.cli.use import (
     add_answers,
@@ -53,7 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format",
         choices=FORMATS,
-        help="txt: one line per recording; srt, vtt: subtitles of one recording; json: as --json (txt)",
+        help="txt: one line per recording, with a tab and its name where there are several; srt, vtt: subtitles of one "
+        "recording; json: as --json (txt)",
     )
     add_leave_out(parser, "recordings")
     add_answers(parser, "print one JSON object per recording, with its text and its segments with their times")
@@ -68,7 +70,7 @@ def run(arguments: argparse.Namespace) -> None:
     form = _form(arguments)
     config = read_options(arguments, VERBS["transcribe"].options)
     refuse_missing_files(arguments)
-    say_what_it_knows(arguments, VERBS["transcribe"], WHISPER)
+    note = note_of_knowledge(arguments, VERBS["transcribe"], remedy=WHISPER)
 
     from clearformer.data.readers.sounds import ENDINGS, read_sound, sound_files
     from clearformer.inference.transcriber import Transcriber
@@ -85,15 +87,24 @@ def run(arguments: argparse.Namespace) -> None:
             raise UsageError(
                 f"--format {form} is for one recording, and {len(files)} were given; use json, or one each"
             )
+    named, files = _several(files)
     with open_output(arguments.output) as output:
         for file in files:
             sound = read_sound(file, rate=rate)
             with _progress(file, len(sound) / rate) as show:
                 [found] = transcriber.transcribe([sound], config, on_progress=show)
+            note()
             if not found.text:
                 print(f"{file}: nothing is said in it, as far as the model hears", file=sys.stderr)
             for line in _lines(form, file, len(sound) / rate, found):
-                print(line, file=output, flush=True)
+                print(f"{line}\t{file}" if named and form == "txt" else line, file=output, flush=True)
+
+
+def _several(files: Iterable[Path]) -> tuple[bool, Iterator[Path]]:
+    """Whether there is more than one, and all of them; the rest is still found one by one."""
+    rest = iter(files)
+    first = list(islice(rest, 2))
+    return len(first) > 1, chain(first, rest)
 
 
 def _form(arguments: argparse.Namespace) -> str:

@@ -76,7 +76,7 @@ def _translate_document(
     confidence = Confidence(known)
 
     def translate(texts: list[str]) -> list[Said]:
-        return [Said(one.text, confidence.of(one)) for one in translator.translate(texts, config)]
+        return [Said(one.text, confidence.of(one)) for one in translator.translate(texts, config, any_language=True)]
 
     done = translate_file(
         arguments,
@@ -104,7 +104,7 @@ def _translate_lines(
     unit, numbers = "text" if arguments.text else "line", count(1)
 
     def translate_all(texts: list[str]) -> list[list["Translation"]]:
-        return translator.alternatives(texts, config)
+        return translator.alternatives(texts, config, any_language=True)
 
     def show(source: str, found: list["Translation"]) -> Iterator[str]:
         sure = [confidence.of(source, one) for one in found]

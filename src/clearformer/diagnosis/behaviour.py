@@ -57,7 +57,7 @@ def observe(
     """Score and translate. training: a sample of the text that the model was trained on, to compare with."""
     shift = max(1, len(pairs.sources) // 2)
     wrong = [*pairs.sources[shift:], *pairs.sources[:shift]]
-    found = translator.translate(pairs.sources, decoding, on_progress=on_progress)
+    found = translator.translate(pairs.sources, decoding, on_progress=on_progress, any_language=True)
     references = translator.target_tokenizer.ids(list(pairs.references), add_special=False)
     written = [one.ids for one in found]
     return Behaviour(

@@ -8,7 +8,7 @@ import difflib
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import UnionType
@@ -17,27 +17,71 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 C = TypeVar("C")
 
 
-def parse(kind: type[C], values: Mapping[str, Any], where: str) -> C:
-    """A configuration of the given dataclass. where: what to call the origin in an error, usually a file name."""
+# What a value should have been, by the first word of pydantic's name for the mistake.
+EXPECTED = {
+    "int": "a whole number", "float": "a number", "finite": "a finite number", "bool": "true or false",
+    "string": "text", "path": "a file name", "list": "a list", "tuple": "a list", "dict": "a table of settings",
+    "dataclass": "a table of settings",
+}  # fmt: skip
+
+
+class SettingError(ValueError):
+    """A value of the wrong kind. key: its dotted key; sentence: the same without where it was found."""
+
+    def __init__(self, where: str, key: str, sentence: str) -> None:
+        super().__init__(": ".join(part for part in (where, sentence) if part))
+        self.key, self.sentence = key, sentence
+
+
+def parse(kind: type[C], values: Mapping[str, Any], where: str, *, within: str = "") -> C:
+    """A configuration of the given dataclass. where: what to call the origin in an error, usually a file name.
+
+    within: the table that the values stand in, for the keys that an error names.
+    """
     from pydantic import TypeAdapter, ValidationError  # here: a program that reads no configuration need not wait
 
-    _refuse_unknown(kind, values, where, "")
+    _refuse_unknown(kind, values, where, f"{within}." if within else "")
     try:
         # As JSON, pydantic is strict about numbers and words ("5" and true are no integers) and still takes an array
         # for a tuple and a table for a dataclass.
         return TypeAdapter(kind).validate_json(json.dumps(to_plain(values), default=str), strict=True)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = _key(values, first["loc"], missing=first["type"] == "missing")
-        if first["type"] == "missing":
-            raise ValueError(f"{where}: {key} is missing; add it") from None
+        raise _refusal(values, error.errors(), where, within) from None
+
+
+def _refusal(values: Mapping[str, Any], errors: Sequence[Any], where: str, within: str) -> ValueError:
+    """What pydantic found first, in a sentence."""
+    first = errors[0]
+    key = _dotted(within, _key(values, first["loc"], missing=first["type"] == "missing"))
+    if first["type"] == "missing":
+        return ValueError(": ".join(part for part in (where, f"{key} is missing; add it") if part))
+    if first["type"] == "value_error":  # our own checks
         reason = first["msg"].removeprefix("Value error, ")
-        if reason.startswith(f"{key}."):  # our own checks name the setting in full
+        if reason.startswith(f"{key}."):  # which name the setting in full
             key = ""
         elif isinstance(first["input"], Mapping) and reason.partition(" ")[0] in first["input"]:  # or inside its table
-            key, reason = "", ".".join(part for part in (key, reason) if part)
-        given = "" if first["type"] == "value_error" else f", not {first['input']!r}"
-        raise ValueError(": ".join(part for part in (where, key, reason + given) if part)) from None
+            key, reason = "", _dotted(key, reason)
+        return ValueError(": ".join(part for part in (where, key, reason) if part))
+    # of a setting that may be of several kinds, each is refused
+    same = [one for one in errors if one["input"] == first["input"] and one["loc"][:-1] == first["loc"][:-1]]
+    expected = " or ".join(dict.fromkeys(filter(None, map(_expected, same or [first]))))
+    return SettingError(where, key, f"{key or 'it'} must be {expected}, not {_shown(first['input'])}")
+
+
+def _dotted(*parts: str) -> str:
+    return ".".join(part for part in parts if part)
+
+
+def _expected(error: Any) -> str:
+    if error["type"] == "literal_error":
+        return str(error["ctx"]["expected"])
+    kind = error["type"].partition("_")[0]
+    return "" if kind == "none" else EXPECTED.get(kind) or error["msg"].removeprefix("Input should be ")
+
+
+def _shown(value: Any) -> str:
+    """As TOML spells it, where Python would not."""
+    return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -141,7 +185,7 @@ def _refuse_unknown(kind: Any, values: Any, where: str, path: str) -> None:
         if key not in known:
             close = difflib.get_close_matches(str(key), known, n=1)
             hint = f"; did you mean {path}{close[0]}?" if close else f"; known are {', '.join(known)}"
-            raise ValueError(f"{where}: there is no setting {path}{key}{hint}")
+            raise ValueError(": ".join(part for part in (where, f"there is no setting {path}{key}{hint}") if part))
         _refuse_unknown(hints[key], value, where, f"{path}{key}.")
 
 

@@ -22,6 +22,7 @@ from clearformer.folder.description import ModelFolder, open_folder
 from clearformer.foundation import storage
 from clearformer.foundation.machine import cores
 from clearformer.foundation.progress import OnProgress, unwatched
+from clearformer.inference.other_languages import own_texts, put_back
 from clearformer.inference.translation_settings import DecodingConfig, Translation, nothing, share_out, usual_search
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.text.unusable import UnusableTextError
@@ -37,7 +38,9 @@ AT_THE_LIMIT = ("text has", "texts have", "candidate translations as long as all
 class Reference(Protocol):
     """An engine that can end any translation: `translator.Translator`."""
 
-    def alternatives(self, texts: str | Sequence[str], config: DecodingConfig) -> list[list[Translation]]: ...
+    def alternatives(
+        self, texts: str | Sequence[str], config: DecodingConfig, *, any_language: bool
+    ) -> list[list[Translation]]: ...
 
 
 class CTranslate2Translator:
@@ -87,10 +90,16 @@ class CTranslate2Translator:
         config: DecodingConfig | None = None,
         *,
         on_progress: OnProgress = unwatched,
+        any_language: bool = False,
         **changes: Any,
     ) -> list[Translation]:
-        """The best translation of each text, in order. changes: single settings, such as beam=1."""
-        return [found[0] for found in self.alternatives(texts, config, on_progress=on_progress, **changes)]
+        """The best translation of each text, in order. changes: single settings, such as beam=1.
+
+        any_language: also of texts that seem to be in another language than the model reads; else these stay as they
+        are, with a remark.
+        """
+        changes |= {"on_progress": on_progress, "any_language": any_language}
+        return [found[0] for found in self.alternatives(texts, config, **changes)]
 
     def alternatives(
         self,
@@ -98,12 +107,14 @@ class CTranslate2Translator:
         config: DecodingConfig | None = None,
         *,
         on_progress: OnProgress = unwatched,
+        any_language: bool = False,
         **changes: Any,
     ) -> list[list[Translation]]:
         """The n best translations of each text, best first."""
         chosen = replace(config or self.usual, **changes)
         check(chosen)
-        given = [texts] if isinstance(texts, str) else list(texts)
+        asked = [texts] if isinstance(texts, str) else list(texts)
+        given, remarks = own_texts(asked, self.provenance, any_language=any_language)
         sources = self.encode(given, chosen)
         results: list[list[Translation]] = [[nothing()] for _ in sources]
         too_long = self._too_long(sources)
@@ -124,7 +135,7 @@ class CTranslate2Translator:
                 results[row] = found
                 done += 1
                 on_progress(done + len(ours), len(sources))
-        return results
+        return put_back(results, asked, remarks)
 
     def encode(self, texts: Sequence[str], config: DecodingConfig) -> list[list[int]]:
         """Source ids with their markers; an empty text has none."""
@@ -283,7 +294,7 @@ class CTranslate2Translator:
         with self._opening:
             if self._reference is None:
                 self._reference = self._open_reference()
-        return self._reference.alternatives(texts, config)
+        return self._reference.alternatives(texts, config, any_language=True)  # which was decided before
 
 
 class _Aside:

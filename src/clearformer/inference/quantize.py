@@ -113,9 +113,11 @@ def measure(
     """Translate a test set with a folder of the fast engine."""
     translator = open_translator(folder, "ctranslate2", config, scores="none")
     assert isinstance(translator, CTranslate2Translator)
-    translator.translate(sources[: config.batch], config)  # the first batch also fills caches and is not counted
+    translator.translate(
+        sources[: config.batch], config, any_language=True
+    )  # the first batch also fills caches and is not counted
     started = time.perf_counter()
-    found = [one.text for one in translator.translate(sources, config, on_progress=on_progress)]
+    found = [one.text for one in translator.translate(sources, config, on_progress=on_progress, any_language=True)]
     taken = time.perf_counter() - started
     facts = translator.provenance
     score = score_translations(found, references, language=facts.get("target_language"), tokenise=facts.get("tokenise"))

@@ -135,7 +135,10 @@ def share_out(lengths: Sequence[int], config: DecodingConfig, *, workers: int) -
 
 @dataclass(frozen=True, kw_only=True)
 class Translation:
-    """One translation. score: log-probability under the length penalty; tokens: its pieces."""
+    """One translation. score: log-probability under the length penalty; tokens: its pieces.
+
+    remark: why a text was left as it is, such as that it is in another language than the model reads.
+    """
 
     text: str
     score: float
@@ -143,6 +146,7 @@ class Translation:
     tokens: tuple[str, ...]
     token_log_probs: tuple[float, ...]
     ids: tuple[int, ...] = field(repr=False)
+    remark: str | None = None
 
 
 def nothing() -> Translation:

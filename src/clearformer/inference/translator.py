@@ -22,6 +22,7 @@ from clearformer.decoding.stop import FullBeam, Proved, StopRule
 from clearformer.decoding.workers import side_by_side
 from clearformer.folder.bundle import Bundle
 from clearformer.foundation.progress import OnProgress, unwatched
+from clearformer.inference.other_languages import own_texts, put_back
 from clearformer.inference.predictor import describe, size
 from clearformer.inference.steppers import SearchInput, Seq2SeqStepper, SourceBatch, pad_sources, stepper_for
 from clearformer.inference.translation_settings import DecodingConfig, Translation, nothing, share_out, usual_search
@@ -71,10 +72,16 @@ class Translator:
         config: DecodingConfig | None = None,
         *,
         on_progress: OnProgress = unwatched,
+        any_language: bool = False,
         **changes: Any,
     ) -> list[Translation]:
-        """The best translation of each text, in order. changes: single settings, such as beam=1."""
-        return [found[0] for found in self.alternatives(texts, config, on_progress=on_progress, **changes)]
+        """The best translation of each text, in order. changes: single settings, such as beam=1.
+
+        any_language: also of texts that seem to be in another language than the model reads; else these stay as they
+        are, with a remark.
+        """
+        changes |= {"on_progress": on_progress, "any_language": any_language}
+        return [found[0] for found in self.alternatives(texts, config, **changes)]
 
     def alternatives(
         self,
@@ -82,13 +89,15 @@ class Translator:
         config: DecodingConfig | None = None,
         *,
         on_progress: OnProgress = unwatched,
+        any_language: bool = False,
         **changes: Any,
     ) -> list[list[Translation]]:
         """The n best translations of each text, best first."""
         chosen = replace(config or self.usual, **changes)
-        sources = self.encode([texts] if isinstance(texts, str) else list(texts), chosen)
-        found = self.search_all(sources, chosen, on_progress=on_progress)
-        return [[self._present(one) for one in best] or [nothing()] for best in found]
+        given = [texts] if isinstance(texts, str) else list(texts)
+        own, remarks = own_texts(given, self.provenance, any_language=any_language)
+        found = self.search_all(self.encode(own, chosen), chosen, on_progress=on_progress)
+        return put_back([[self._present(one) for one in best] or [nothing()] for best in found], given, remarks)
 
     def search_all(
         self,

@@ -54,13 +54,18 @@ def choose_translator(source: str | None, target: str | None, texts: Iterable[st
     return (exact or fitting)[0].name
 
 
-def advice_for(language: str | None, target: str | None) -> str:
-    """What to type for a text in this language, if a translator is here that reads it; empty otherwise."""
+def reader_of(language: str | None, target: str | None) -> KnownTranslator | None:
+    """A translator that is here and reads this language; into the wanted language, where there is such a one."""
     if language is None:
-        return ""
+        return None
     reading = [one for one in known_translators() if code_of(one.source) == code_of(language)]
     best = next((one for one in reading if target and code_of(one.target) == code_of(target)), None)
-    found = best or (reading[0] if reading else None)
+    return best or (reading[0] if reading else None)
+
+
+def advice_for(language: str | None, target: str | None) -> str:
+    """What to type for a text in this language, if a translator is here that reads it; empty otherwise."""
+    found = reader_of(language, target)
     return f"; --from {found.source} --to {found.target} reads it" if found else ""
 
 

@@ -15,10 +15,13 @@ BARE = ("number", "")  # columns whose names say nothing beside their values
 
 @dataclass(frozen=True, kw_only=True)
 class Noted:
-    """A verdict, and the checks and rows of tables by their English names."""
+    """A verdict, and the checks and rows of tables by their English names. scale, seeds, date: of that run, if kept."""
 
     verdict: str
     lines: Mapping[str, Bilingual]
+    scale: str = ""
+    seeds: int = 0
+    date: str = ""
 
 
 def note_findings(findings: Findings) -> Noted:
@@ -36,7 +39,9 @@ def noted_data(noted: Noted) -> dict[str, Any]:
 
 def noted_from(kept: Mapping[str, Any]) -> Noted:
     """Back from JSON."""
-    return Noted(verdict=kept["verdict"], lines={name: Bilingual(**line) for name, line in kept["lines"].items()})
+    lines = {name: Bilingual(**line) for name, line in kept["lines"].items()}
+    run = {name: kept[name] for name in ("scale", "seeds", "date") if name in kept}
+    return Noted(verdict=kept["verdict"], lines=lines, **run)
 
 
 def _measured(check: Check) -> Bilingual:

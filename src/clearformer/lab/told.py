@@ -4,13 +4,29 @@ import textwrap
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Protocol
 
 from clearformer.lab.bilingual import Bilingual, Language, Sayable, say
 from clearformer.lab.experiment import Experiment, Findings, MeasuredTable
 from clearformer.lab.kept_results import LastRun
 from clearformer.lab.sparkline import sparkline
 from clearformer.lab.verdicts import STATES, VERDICTS, Check, number, spread
+
+RUN = ("verdict", "scale", "date")
+
+
+class Run(Protocol):
+    """How an experiment ended, at which scale and when."""
+
+    @property
+    def verdict(self) -> str: ...
+
+    @property
+    def scale(self) -> str: ...
+
+    @property
+    def date(self) -> str: ...
+
 
 LINE = 100  # letters; a Chinese character takes the place of two
 COLON = Bilingual(": ", "：")
@@ -25,7 +41,11 @@ WORDS = {
     "condition": Bilingual("condition", "限制"),
     "verdict": Bilingual("verdict", "结论"),
     "question": Bilingual("question", "问题"),
-    "never": Bilingual("not run yet", "尚未运行"),
+    "never": Bilingual("not run on this machine yet", "尚未在本机运行"),
+    "authors": Bilingual("measured by the authors", "作者实测"),
+    "yours": Bilingual("your last run", "你上次的运行"),
+    "full": Bilingual("full scale", "完整规模"),
+    "quick": Bilingual("quick scale", "快速规模"),
     "times": Bilingual("measures time: differs from machine to machine", "测的是时间：因机器而异"),
 }
 
@@ -102,8 +122,25 @@ def findings_data(experiment: Experiment, findings: Findings, language: Language
     }
 
 
-def described(experiment: Experiment, language: Language, last: LastRun | None = None) -> dict[str, Any]:
-    """What `lab --json` says of an experiment. last: how it ended the last time."""
+def verdict_lines(authors: Run | None, last: Run | None, language: Language) -> Iterator[str]:
+    """The verdict of the run that the course rests on, and apart from it the last run on this machine."""
+    colon = COLON.said(language)
+    if authors is not None:
+        yield f"{WORDS['authors'].said(language)}{colon}{_ended(authors, language)}"
+    never = WORDS["never"].said(language)
+    yield never if last is None else f"{WORDS['yours'].said(language)}{colon}{_ended(last, language)}"
+
+
+def _ended(run: Run, language: Language) -> str:
+    verdict = next((text.said(language) for name, text in VERDICTS.items() if name == run.verdict), run.verdict)
+    scale = WORDS[run.scale].said(language) if run.scale in WORDS else run.scale
+    return f"{verdict} ({scale}, {run.date})" if language == "en" else f"{verdict}（{scale}，{run.date}）"
+
+
+def described(
+    experiment: Experiment, language: Language, last: LastRun | None = None, authors: Run | None = None
+) -> dict[str, Any]:
+    """What `lab --json` says of an experiment. last: how it ended the last time; authors: when the course was made."""
     return {
         "name": experiment.name,
         "number": experiment.number,
@@ -113,6 +150,7 @@ def described(experiment: Experiment, language: Language, last: LastRun | None =
         "minutes": experiment.minutes,
         "timed": experiment.timed,
         "last": None if last is None else asdict(last),
+        "authors": None if authors is None else {name: getattr(authors, name) for name in RUN},
     }
 
 

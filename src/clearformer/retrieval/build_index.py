@@ -14,7 +14,7 @@ from clearformer.foundation import storage
 from clearformer.foundation.locks import only_one
 from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.retrieval.bm25 import count_terms
-from clearformer.retrieval.documents import UNITS, Document, Unit, find_files, read_documents
+from clearformer.retrieval.documents import UNITS, Document, OnLeftOut, Unit, find_files, read_documents
 from clearformer.retrieval.index_folder import (
     IndexContent,
     IndexedModel,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from clearformer.inference.text_readers import Embedder
 
 PORTION = 256  # windows between two reports
+NAMED = 3  # files that are left out, in a summary
 WORTH_SAYING = 30.0  # seconds of work that are announced
 
 Known = dict[bytes, NDArray[np.float32]]  # vectors by the checksum of their text
@@ -47,11 +48,13 @@ def build_index(
     model: str | Path | None = None,
     unit: Unit = "passage",
     on_progress: OnProgress = unwatched,
+    on_left_out: OnLeftOut | None = None,
 ) -> SearchIndex:
     """Build an index over the lines, passages or whole texts of files and folders, and keep it at `folder`.
 
     model: an encoder, for search by meaning; without one, words alone are found. An index that is there already is
-    replaced when the new one is complete, and what both have in common is not embedded again.
+    replaced when the new one is complete, and what both have in common is not embedded again. on_left_out: told of each
+    file that is empty or no text; by default these are counted, and the first are named, in one warning.
     """
     folder = Path(folder)
     if unit not in UNITS:
@@ -59,15 +62,37 @@ def build_index(
     if folder.exists() and not is_index(folder) and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"{folder} is there and is not a search index; name a new folder")
     opened = None if model is None else open_folder(model)
-    found = find_files(files, without=folder)
-    documents = list(read_documents(found, unit))
+    left: list[str] = []
+    found = find_files(files, without=folder, on_left_out=left.append)
+    documents = list(read_documents(found, unit, left.append))
+    if on_left_out is not None:
+        for reason in left:
+            on_left_out(reason)
     if not documents:
-        raise ValueError(f"there is no text to index in {len(found):,} {'file' if len(found) == 1 else 'files'}")
+        first = f", the first of them because {left[0]}" if left else ""
+        raise ValueError(f"there is no text to index in {_files(len(found))}{first}")
+    if on_left_out is None:
+        for line in left_out_lines(left):
+            log.warning("%s", line)
     with only_one(folder.with_name(f".{folder.name}.lock")):
         storage.sweep(folder.parent, folder.name)
         content, embedder = _index(documents, opened, unit, _known(folder, opened), on_progress)
         save_index(content, folder)
     return SearchIndex(load_index(folder), embedder)
+
+
+def left_out_lines(reasons: Sequence[str]) -> list[str]:
+    """How many files were left out, and why the first of them were."""
+    if not reasons:
+        return []
+    more = len(reasons) - NAMED
+    lines = [f"{_files(len(reasons))} {'was' if len(reasons) == 1 else 'were'} left out:"]
+    lines += [f"  {reason}" for reason in reasons[:NAMED]]
+    return [*lines, f"  … and {more:,} more"] if more > 0 else lines
+
+
+def _files(count: int) -> str:
+    return f"{count:,} {'file' if count == 1 else 'files'}"
 
 
 def index_documents(

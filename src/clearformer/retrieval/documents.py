@@ -1,7 +1,7 @@
 """Files as documents: what one result of a search is, and where it stands.
 
-A document is a line, a passage or a whole file. A file that is no text is not guessed at: it is left out, and a
-sentence says which one and why, while the others are read.
+A document is a line, a passage or a whole file. A file that is no text is not guessed at: it is left out, and whoever
+asked is told which one and why, while the others are read.
 """
 
 import codecs
@@ -19,6 +19,7 @@ from clearformer.text.sentences import Span, passages
 
 Unit = Literal["passage", "line", "file"]  # what one result is
 UNITS: tuple[Unit, ...] = get_args(Unit)
+OnLeftOut = Callable[[str], None]  # told why a file is left out
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _GZIP = b"\x1f\x8b"
@@ -36,36 +37,43 @@ class Document:
     start: int
 
 
+def warn_of(reason: str) -> None:
+    """Say at once why a file is left out."""
+    log.warning("left out: %s", reason)
+
+
 class NotTextError(ValueError):
     """A file that cannot be read as UTF-8 text; the message says where and what to do."""
 
 
-def find_files(given: Iterable[str | Path], *, without: Path | None = None) -> list[Path]:
+def find_files(
+    given: Iterable[str | Path], *, without: Path | None = None, on_left_out: OnLeftOut = warn_of
+) -> list[Path]:
     """The files that are named, and those in folders that are named, hidden ones left out. Each once, in order.
 
-    without: a folder that is passed over, such as the index itself.
+    without: a folder that is passed over, such as the index itself. on_left_out: told of each file that is no use.
     """
     found: dict[Path, Path] = {}
     for one in map(Path, given):
         if not one.exists():
             raise ValueError(f"there is no file or folder {one}")
         for path in _walk(one, None if without is None else without.resolve()) if one.is_dir() else [one]:
-            if _is_utf8(path):
+            if _is_utf8(path, on_left_out):
                 found.setdefault(path.resolve(), path)
     return list(found.values())
 
 
-def read_documents(files: Sequence[Path], unit: Unit) -> Iterator[Document]:
+def read_documents(files: Sequence[Path], unit: Unit, on_left_out: OnLeftOut = warn_of) -> Iterator[Document]:
     """The documents of files, in order."""
     for path in files:
         try:
             text = read_text(path)
         except (NotTextError, OSError) as error:
             reason = error if isinstance(error, NotTextError) else f"{path}: {error.strerror or error}"
-            log.warning("left out: %s", reason)
+            on_left_out(str(reason))
             continue
         if not text.strip():
-            log.warning("left out: %s is empty", path)
+            on_left_out(f"{path} is empty")
             continue
         yield from split(text, str(path), unit)
 
@@ -128,12 +136,12 @@ def _walk(folder: Path, without: Path | None) -> Iterator[Path]:
             yield one
 
 
-def _is_utf8(path: Path) -> bool:
+def _is_utf8(path: Path, on_left_out: OnLeftOut) -> bool:
     """An index is text and cannot hold a name that is not."""
     try:
         str(path).encode("utf-8")
     except UnicodeEncodeError:
         shown = os.fsencode(path).decode("utf-8", "backslashreplace")
-        log.warning("left out: %s has a name that is not UTF-8; rename it", shown)
+        on_left_out(f"{shown} has a name that is not UTF-8; rename it")
         return False
     return True

@@ -17,6 +17,13 @@ from clearformer.tasks.automatic.fine_tuning import begin_with
 from clearformer.tasks.task import Automatic, Choice, Chosen, Examined, Task
 
 SCRATCH = "scratch"  # --start says so where no model is wanted
+STEPS = "training.steps"
+# What a choice is called in the table, and the key of the recipe below which it lies.
+KEYS = {
+    "steps": STEPS, "vocabulary": "data.vocabulary", "context": "data.context", "length": "data.max_length",
+    "model": "model", "dropout": "model.dropout", "batch": "training.batch_tokens",
+    "learning rate": "training.schedule", "optimiser": "training.optimiser",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +98,33 @@ def _with_its_start(chosen: Chosen) -> Chosen:
         reason=f"`clearformer models get {chosen.start}` once gives this data a far better beginning",
     )
     return replace(chosen, choices=[*chosen.choices, missed])
+
+
+def announced(choices: Sequence[Choice], changes: Sequence[str], minutes: float | None) -> list[Choice]:
+    """The choices as the run will follow them: without those that `key.path=value` changes, or the time, overrule."""
+    if minutes is not None:
+        changes = [change for change in changes if _key_of(change) != STEPS]
+    kept = [one for one in choices if not any(_overrules(change, one.what) for change in changes)]
+    timed = [_by_the_clock(one, minutes) if minutes is not None and one.what == "steps" else one for one in kept]
+    return [*timed, *(Choice(what="changed", value=one, reason="the command line says so") for one in changes)]
+
+
+def _key_of(change: str) -> str:
+    return change.partition("=")[0].strip()
+
+
+def _overrules(change: str, what: str) -> bool:
+    key, own = _key_of(change), KEYS.get(what)
+    return own is not None and f"{key}.".startswith(f"{own}.")
+
+
+def _by_the_clock(steps: Choice, minutes: float) -> Choice:
+    many = "minute" if minutes == 1 else "minutes"
+    return replace(
+        steps,
+        value=f"as many as {minutes:g} {many} allow",
+        reason=f"--minutes decides; the number is said below, once a few were timed (without it: {steps.value})",
+    )
 
 
 def write_recipe(values: dict[str, Any], out: Path) -> None:

@@ -22,6 +22,21 @@ def make_loop(recipe: Recipe, made: Bundle, parts: LoopParts[Any], out: Path, ra
     return Loop(made.model, parts, recipe.training, schedule, out, ranks)
 
 
+def size_in_words(made: Bundle) -> str:
+    """What was really built: a small text gives fewer tokens than its vocabulary may have."""
+    parameters = list(made.model.parameters())
+    total, learn = (
+        sum(one.numel() for one in some) for some in (parameters, (p for p in parameters if p.requires_grad))
+    )
+    told = [f"{total:,} parameters"]
+    if learn < total:
+        told.append(f"{learn:,} of them learn")
+    tokens = dict.fromkeys(size for size in (made.config.vocab_size, made.config.target_vocab_size) if size)
+    if tokens:
+        told.append(f"vocabulary of {' and '.join(f'{size:,}' for size in tokens)} tokens")
+    return ", ".join(told)
+
+
 def foresee(loop: Loop[Any], recipe: Recipe, minutes: float | None) -> Recipe:
     """Say what the run will take; returns the recipe, with another number of steps if a time is given."""
     log.info("memory: %s", forecast(loop))

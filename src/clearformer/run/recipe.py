@@ -44,7 +44,13 @@ def read_recipe(path: Path, changes: Iterable[str] = ()) -> Recipe:
     """A recipe file with `key.path=value` changes laid over it."""
     changes, values = list(changes), settings.read_toml(path)
     where = f"{path} with {' '.join(changes)}" if changes else str(path)  # the mistake may be in either
-    return parse_recipe(settings.overlay(values, changes), where, base=path.parent)
+    try:
+        return parse_recipe(settings.overlay(values, changes), where, base=path.parent)
+    except settings.SettingError as error:
+        changed = {change.partition("=")[0].strip() for change in changes}
+        if error.key in changed:  # and then the file has no part in it
+            raise ValueError(error.sentence) from None
+        raise
 
 
 def parse_recipe(values: Mapping[str, Any], where: str, *, base: Path = Path()) -> Recipe:
@@ -63,6 +69,8 @@ def parse_recipe(values: Mapping[str, Any], where: str, *, base: Path = Path()) 
     recipe = settings.parse(_recipe_type(task.name), {**values, "task": task.name}, where)
     try:
         model_config(recipe.model, {}, base=find_start(recipe.model, base))
+    except settings.SettingError as error:
+        raise settings.SettingError(where, error.key, error.sentence) from None
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None
     return recipe

@@ -19,7 +19,7 @@ from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.run.beginning import begin
 from clearformer.run.ending import end
 from clearformer.run.loop_parts import loop_parts
-from clearformer.run.plan import foresee, make_loop
+from clearformer.run.plan import foresee, make_loop, size_in_words
 from clearformer.run.recipe import Recipe, keep_recipe, trainable, with_start
 from clearformer.tasks.task import Workspace
 from clearformer.training.distributed import Ranks
@@ -91,6 +91,7 @@ def _train(recipe: Recipe, workspace: Workspace, ranks: Ranks, minutes: float | 
     parts = loop_parts(task, recipe, made, prepared, ranks)
     loop = make_loop(recipe, made, parts, out, ranks)
     if not resume:
+        log.info("model: %s", size_in_words(made))
         recipe = foresee(loop, recipe, minutes)
         loop = make_loop(recipe, made, parts, out, ranks)
     if ranks.first:

@@ -19,6 +19,7 @@ from clearformer.decoding.ranking import top
 from clearformer.decoding.sampling import sample
 from clearformer.decoding.tree import BeamTree, Fate, Node, TreeRecorder
 from clearformer.inference.generation_settings import GenerationConfig
+from clearformer.inference.other_languages import remark_for
 from clearformer.inference.sentence_confidence import Confidence
 from clearformer.inference.steppers import SearchInput
 from clearformer.inference.text_generator import TextGenerator, transforms_of
@@ -95,7 +96,9 @@ class Writer:
         spelled = spell(self.shown_model.source_tokenizer, source)
         if self.task == "read":
             return {"source": spelled, "results": [], "readings": self._readings(text)}
-        return {"source": spelled, "results": self.present_all(text, self._search(source, settings)), "readings": []}
+        results = self.present_all(text, self._search(source, settings))
+        told = {"remark": remark} if (remark := remark_for(text, self.shown_model.bundle.provenance)) else {}
+        return {"source": spelled, "results": results, "readings": [], **told}
 
     def present_all(self, text: str, found: Sequence[Hypothesis]) -> list[dict[str, Any]]:
         """The alternatives, the first in full. same_text_as: an earlier place with this very text in other pieces."""

@@ -63,7 +63,7 @@ def _opened(folders: Sequence[Path], decoding: DecodingConfig) -> Translate:
     def translate(texts: Sequence[str]) -> list[str]:
         if not engines:
             engines.append(open_translator(folders[0], config=decoding, others=folders[1:], scores="none"))
-        return [found.text for found in engines[0].translate(texts, decoding)]
+        return [found.text for found in engines[0].translate(texts, decoding, any_language=True)]
 
     return translate
 

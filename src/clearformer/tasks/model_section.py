@@ -20,7 +20,9 @@ def model_config(values: Mapping[str, Any], sizes: Mapping[str, Any], *, base: P
     start, name, family = rest.pop("from", None), rest.pop("preset", None), rest.pop("family", None)
     if start is not None:  # the widths are that model's; dropout may be ours, and a head that the data decides
         described = read_description(base or Path(start)).model
-        return settings.parse(ModelConfig, merge(merge(described, rest), sizes), f"[model] from {start}")
+        return settings.parse(
+            ModelConfig, merge(merge(described, rest), sizes), f"[model] from {start}", within="model"
+        )
     if name is not None:
         given = settings.to_plain(preset(name))
     elif family is not None:
@@ -29,7 +31,7 @@ def model_config(values: Mapping[str, Any], sizes: Mapping[str, Any], *, base: P
         given = settings.to_plain(FAMILIES[family](vocab_size=sizes.get("vocab_size", 1)))
     else:
         raise ValueError(f"the [model] section needs a preset ({', '.join(PRESETS)}) or a family")
-    return settings.parse(ModelConfig, merge(merge(given, rest), sizes), "[model]")
+    return settings.parse(ModelConfig, merge(merge(given, rest), sizes), "", within="model")
 
 
 def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

@@ -219,9 +219,8 @@ def score(translator: Any, held: References, judging: Judging) -> Scores:
     count = len(held.sources) if judging.thorough else judging.scoring.examples
     sources, references = held.sources[:count], held.references[:count]
     mine = judging.ranks.share_out(sources)
-    found = judging.ranks.collect(
-        [one.text for one in translator.translate(mine, judging.options, on_progress=judging.on_progress)]
-    )
+    written = translator.translate(mine, judging.options, on_progress=judging.on_progress, any_language=True)
+    found = judging.ranks.collect([one.text for one in written])
     samples = {f"sample_{n}": f"{sources[n]} → {found[n]}" for n in range(min(3, len(found)))}
     chosen = judging.scoring.tokenise
     if judging.thorough:

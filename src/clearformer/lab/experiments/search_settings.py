@@ -70,7 +70,7 @@ def _words(network: TrainedNetwork, **changes: Any) -> float:
     """Words of its translations ÷ words of the references."""
     held, options = network.prepared.held, replace(network.recipe.use, **changes)
     count = network.recipe.scoring.examples
-    found = network.predictor().translate(held.sources[:count], options)
+    found = network.predictor().translate(held.sources[:count], options, any_language=True)
     said, wanted = (
         sum(len(text.split()) for text in texts) for texts in ([one.text for one in found], held.references[:count])
     )

@@ -1,4 +1,4 @@
-// What the model writes for a text, while it is being typed: alternatives, scores, confidence, alignment.
+// What the model writes for a text, while it is being typed: alternatives, scores, probabilities, confidence, alignment.
 
 import { ask } from "./api.js";
 import { h, replace } from "./dom.js";

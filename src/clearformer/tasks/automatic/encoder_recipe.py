@@ -81,13 +81,13 @@ def encoder_recipe(plan: EncoderPlan) -> tuple[dict[str, Any], list[Choice]]:
     return recipe, [
         Choice(
             what="vocabulary",
-            value="characters" if plan.unspaced else f"{size.vocab_size:,} word pieces{lower}",
+            value="characters" if plan.unspaced else f"up to {size.vocab_size:,} word pieces{lower}",
             reason="words are not spaced" if plan.unspaced else plan.why["vocabulary"],
         ),
         Choice(what="length", value=f"{plan.length} tokens", reason=plan.why["length"]),
         Choice(
             what="model",
-            value=f"{size.layers} layers, {size.dim} wide, {parameters / 1e6:.1f} M parameters, from scratch",
+            value=f"{size.layers} layers, {size.dim} wide, up to {parameters / 1e6:.1f} M parameters, from scratch",
             reason=plan.why["model"],
         ),
         Choice(

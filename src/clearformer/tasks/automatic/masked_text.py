@@ -114,7 +114,7 @@ def _reasons(size: _BookSize, unspaced: bool, parameters: int, steps: int, passe
     return [
         Choice(
             what="vocabulary",
-            value="characters" if unspaced else f"{size.vocab_size:,} word pieces",
+            value="characters" if unspaced else f"up to {size.vocab_size:,} word pieces",
             reason="words are not spaced" if unspaced else "so much text shows each piece often enough",
         ),
         Choice(
@@ -124,7 +124,7 @@ def _reasons(size: _BookSize, unspaced: bool, parameters: int, steps: int, passe
         ),
         Choice(
             what="model",
-            value=f"{size.layers} layers, {size.dim} wide, {parameters / 1e6:.1f} M parameters",
+            value=f"{size.layers} layers, {size.dim} wide, up to {parameters / 1e6:.1f} M parameters",
             reason="as large as this much text can fill and an ordinary computer can train",
         ),
         Choice(what="length", value=f"{size.length} tokens", reason="what the model sees at a time; more costs more"),

@@ -156,14 +156,15 @@ def choose(
         ),
         Choice(
             what="vocabulary",
-            value=f"{vocabulary.vocab_size:,} pieces (BPE) for both languages",
+            value=f"up to {vocabulary.vocab_size:,} pieces (BPE) for both languages",
             reason=f"{facts.pairs:,} pairs show each piece often enough"
             + ("" if spaced else "; twice as many as usual, for the characters")
             + ("" if spaced else "; no mark for the first word, as words are not spaced"),
         ),
         Choice(
             what="model",
-            value=f"{size.layers}+{size.decoder_layers} layers, {size.dim} wide, {parameters / 1e6:.1f} M parameters",
+            value=f"{size.layers}+{size.decoder_layers} layers, {size.dim} wide, "
+            f"up to {parameters / 1e6:.1f} M parameters",
             reason="as large as this much text can fill and an ordinary computer can train",
         ),
         Choice(
@@ -176,7 +177,7 @@ def choose(
 
 
 def _training_choices(training: TrainingConfig, tokens: int, passes: int) -> list[Choice]:
-    warmup = training.schedule.warmup_steps(training.steps)
+    share = 100 * training.schedule.warmup_steps(training.steps) / training.steps
     return [
         Choice(
             what="batch",
@@ -190,7 +191,7 @@ def _training_choices(training: TrainingConfig, tokens: int, passes: int) -> lis
         ),
         Choice(
             what="learning rate",
-            value=f"up to {training.schedule.peak:g} in {warmup} steps, then down to 0 (cosine)",
+            value=f"up to {training.schedule.peak:g} in the first {share:.2g} % of the steps, then down to 0 (cosine)",
             reason="pre-norm needs no long warm-up; narrower models bear higher rates",
         ),
         Choice(

@@ -150,14 +150,14 @@ def _reasons(size: _TextSize, vocabulary: dict[str, Any], parameters: int, steps
     return [
         Choice(
             what="vocabulary",
-            value="single characters" if single else f"{vocabulary['vocab_size']:,} pieces (BPE)",
+            value="single characters" if single else f"up to {vocabulary['vocab_size']:,} pieces (BPE)",
             reason="little text shows characters often enough, and pieces too seldom"
             if single
             else "so much text shows each piece often enough",
         ),
         Choice(
             what="model",
-            value=f"{size.layers} layers, {size.dim} wide, {parameters / 1e6:.1f} M parameters",
+            value=f"{size.layers} layers, {size.dim} wide, up to {parameters / 1e6:.1f} M parameters",
             reason="as large as this much text can fill and an ordinary computer can train",
         ),
         Choice(what="context", value=f"{size.context} tokens", reason="what the model sees at a time; more costs more"),

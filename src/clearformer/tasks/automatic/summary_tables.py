@@ -148,14 +148,14 @@ def from_pairs(rows: Sequence[SummaryPair], *, name: str) -> tuple[dict[str, Any
     return recipe, [
         Choice(
             what="vocabulary",
-            value=f"{scale.vocab_size:,} pieces (BPE) for texts and summaries",
+            value=f"up to {scale.vocab_size:,} pieces (BPE) for texts and summaries",
             reason="one for both, so that names of the text can be written in the summary",
         ),
         Choice(what="length", value=f"{length} tokens of a text, {longest} of a summary",
                reason="most fit; of a longer text the beginning is learned from, and in use each part is summarised"),
         Choice(
             what="model",
-            value=f"{scale.layers}+{scale.layers} layers, {scale.dim} wide, {parameters / 1e6:.1f} M parameters",
+            value=f"{scale.layers}+{scale.layers} layers, {scale.dim} wide, up to {parameters / 1e6:.1f} M parameters",
             reason="as large as this much text can fill and an ordinary computer can train",
         ),
         Choice(what="steps", value=f"{steps:,}",
