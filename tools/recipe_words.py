@@ -139,6 +139,13 @@ CHINESE = {
     "ModelConfig.bottleneck": "自编码器：编码有几个数",
     "ModelConfig.share_layers": "ALBERT：只有一层，重复运行 `layers` 次",
     "ModelConfig.layer_scale": "前归一化：每个子层加上去的东西逐特征乘以可训练的数，初值为此（DINOv2、BEiT）",
+    "ModelConfig.pair": "成对模型的两个网络；只能导入，不在这里训练",
+    "PairConfig": "两个网络，把文本和图片变成同一空间里的向量（CLIP、SigLIP）。",
+    "PairConfig.texts": "读文本的网络，它的输出头给出一个向量",
+    "PairConfig.pictures": "读图片的网络，它的输出头给出同样多个数的向量",
+    "PairConfig.each": (
+        "一段文本是否符合一张图片，只看它们两个，得分再加上一个可训练的数（SigLIP）；否则给出的各段文本互相竞争（CLIP）"
+    ),
     "ModelConfig.init_std": "初始权重取这个标准差的正态分布；不写：矩阵用 Xavier，表用 1/√dim",
     "AttentionConfig": "注意力头及其形状。",
     "AttentionConfig.heads": "每层的注意力头数",
@@ -203,14 +210,17 @@ CHINESE = {
     "HeadConfig": "由状态得出什么。",
     "HeadConfig.kind": "模型由状态给出什么结果；由任务决定",
     "HeadConfig.labels": "类别数",
-    "HeadConfig.bias": "语言模型：每个词元一个偏置",
+    "HeadConfig.bias": "语言模型：每个词元一个偏置；向量：投影的偏置",
+    "HeadConfig.end": 'pool = "end"：结束一段文本的词元；不写则取编号最大的词元（CLIP 最早的检查点）',
+    "HeadConfig.width": "向量：再做一次投影，得到这么多个数；不写则与 dim 相同，不投影",
     "HeadConfig.transform": "语言模型：查表之前先过 BERT 的全连接层、激活函数和归一化；ModernBERT：每种输出头之前都有",
     "HeadConfig.shrink": "语言模型：查表之前状态除以 √dim，T5 的表共享时这样做",
     "HeadConfig.cap": "语言模型：logits 弯向这个上限（Gemma 2）",
     "HeadConfig.copy": "编码器–解码器的语言模型：词元也可以直接从源文本复制",
     "HeadConfig.pool": (
-        "分类：用哪些状态代表整个输入：第一个、最后一个、平均，或带学得权重的平均；"
-        "图片还可以只取各小块的平均（BEiT），或第一个加上它（DINOv2）"
+        "分类与向量：用哪些状态代表整个输入：第一个、最后一个、平均，或带学得权重的平均；"
+        "图片还可以只取各小块的平均（BEiT），或第一个加上它（DINOv2）；文本还可以取结束词元的状态（CLIP）；"
+        "也可以取最后一个位置，不管上面是什么，或由一个可训练的查询用注意力收集（SigLIP）"
     ),
     "HeadConfig.pooled_norm": "分类：对代表输入的向量再做一次归一化（BEiT）",
     "HeadConfig.taught": "分类：第二个分类器读教师词元，两者取平均（DeiT）",

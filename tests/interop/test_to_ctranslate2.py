@@ -52,6 +52,7 @@ EXPRESSIBLE = {
     ),
     "gelu and geglu": transformer(activation="gelu", gated=True, bias=True),
     "gelu by tanh": transformer(activation="gelu-tanh"),
+    "gelu by a sigmoid": transformer(activation="quick-gelu"),
     "a larger epsilon": transformer(norm=NormConfig(eps=0.1)),
     "marian": families.marian(**SIZES),
     "bart": families.bart(**SIZES),
@@ -177,6 +178,7 @@ NO_SAY = {
     *(f"dropout.{field.name}" for field in fields(DropoutConfig)),
     *(f"front.{name}" for name in ("picture", "patch", "channels", "stem", "stem_layers", "class_token", "mels")),
     *(f"front.{name}" for name in ("teacher_token", "registers", "norm", "patch_bias")), "head.taught",
+    "head.end", "head.width", "pair",
 }  # fmt: skip
 
 

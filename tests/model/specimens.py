@@ -7,6 +7,7 @@ from typing import Any, get_args
 import torch
 from torch import Tensor, nn
 
+from clearformer.model import pair_families
 from clearformer.model.build import build
 from clearformer.model.config import (
     AttentionConfig,
@@ -43,6 +44,25 @@ PECULIAR: dict[str, dict[str, Any]] = {
     "whisper": {"front": FrontConfig(kind="sound", mels=MELS)},
     "modernbert": {"attention": AttentionConfig(bias=False, window=3, wide=(0,))},
     "llama": {"kv_heads": 2},
+}
+
+_HALF: dict[str, Any] = {"dim": 16, "hidden_dim": 24, "layers": LAYERS, "heads": 2}
+_SEEN = FrontConfig(kind="patches", picture=8, patch=4)
+PAIRS = {
+    "clip": pair_families.clip(
+        texts=pair_families.clip_texts(
+            **_HALF, vocab_size=VOCAB, max_len=12, head=HeadConfig(kind="vector", pool="end", width=10)
+        ),
+        pictures=pair_families.clip_pictures(
+            **_HALF, front=replace(_SEEN, norm=True, patch_bias=False), head=HeadConfig(kind="vector", width=10)
+        ),
+    ),
+    "siglip": pair_families.siglip(
+        texts=pair_families.siglip_texts(
+            **_HALF, vocab_size=VOCAB, max_len=6, head=HeadConfig(kind="vector", pool="slot", width=16, bias=True)
+        ),
+        pictures=pair_families.siglip_pictures(**_HALF, front=replace(_SEEN, class_token=False)),
+    ),
 }
 
 # Transformers with absolute positions, plain heads and a plain feed-forward: what can be written out for speed.

@@ -121,6 +121,7 @@ def test_activations_are_the_ones_that_were_asked_for(activation):
     expected = {
         "relu": [0.0, 0.0, 1.0], "gelu": [-0.158655, 0.0, 0.841345], "gelu-tanh": [-0.158808, 0.0, 0.841192],
         "silu": [-0.268941, 0.0, 0.731059], "tanh": [-0.761594, 0.0, 0.761594],
+        "quick-gelu": [-0.154204, 0.0, 0.845796],
     }[activation]  # fmt: skip
     ffn = build(configured("gpt2", activation=activation)).decoder.layers[0].ffn
     assert ffn.activation(at).tolist() == pytest.approx(expected, abs=1e-6)

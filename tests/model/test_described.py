@@ -23,7 +23,7 @@ from clearformer.model.config import (
 from clearformer.model.described import described
 from clearformer.model.families import FAMILIES
 from clearformer.model.presets import PRESETS, preset
-from model.specimens import KINDS, MELS, VOCAB, configured
+from model.specimens import KINDS, MELS, PAIRS, VOCAB, configured
 
 PICTURES = FrontConfig(kind="patches", picture=8, patch=4)
 STEM = FrontConfig(kind="patches", picture=8, patch=4, stem="convolution")
@@ -84,6 +84,11 @@ EVERY_MODEL = {
     "bent": configured("llama", attention=AttentionConfig(heads=2, cap=2.0), head=HeadConfig(cap=3.0),
         norm=NormConfig(kind="rms", place="sandwich")),
     "side by side": configured("gpt2", parallel=True, norm=NormConfig(place="pre", bias=False)),
+    "a vector": configured("gpt2", head=HeadConfig(kind="vector", pool="end", end=3, width=6)),
+    "a vector at the highest token": configured("gpt2", head=HeadConfig(kind="vector", pool="end", width=6)),
+    "a vector of a picture": configured("vit", front=PICTURES, head=HeadConfig(kind="vector", pool="attention")),
+    "a pair": PAIRS["clip"],
+    "a pair with a bias": PAIRS["siglip"],
     "one layer without places": configured("llama",
         position=PositionConfig(kind="rotary", scaling="llama3", factor=8.0, trained=16, absent=(1,))),
 }  # fmt: skip
@@ -95,6 +100,8 @@ def read_again(config):
 
 def inputs_of(config):
     tokens = torch.randint(VOCAB, (2, 6), generator=torch.Generator().manual_seed(0))
+    if config.pair is not None:
+        return torch.linspace(-1, 1, 2 * 3 * 8 * 8).view(2, 3, 8, 8), tokens
     given = {
         "tokens": tokens,
         "patches": torch.linspace(-1, 1, 2 * 3 * 8 * 8).view(2, 3, 8, 8),
@@ -196,7 +203,7 @@ def test_every_setting_belongs_to_some_model():
         for description in told.values()
         for part, inner in description.items()
         for setting in (inner if isinstance(inner, dict) else [""])
-    }
+    } | {"pair" for description in told.values() if "pair" in description}
     config = configured("whisper")
     wanted = {
         f"{field.name}.{part.name}" if is_dataclass(getattr(config, field.name)) else field.name

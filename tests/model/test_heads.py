@@ -8,6 +8,7 @@ from clearformer.model.frontends import patchify
 from clearformer.model.heads import (
     AnswerSpan,
     Boxes,
+    EndState,
     FirstAndPatches,
     LanguageModel,
     PatchMean,
@@ -16,6 +17,7 @@ from clearformer.model.heads import (
     States,
     TaughtClass,
     TokenTags,
+    Vector,
 )
 from model.specimens import DIM, VOCAB, close, specimen
 
@@ -28,6 +30,8 @@ def test_shapes():
     assert States(D)(STATES).shape == (B, T, D)
     assert LanguageModel(D, 11)(STATES).shape == (B, T, 11)
     assert SequenceClass(D, 3)(STATES).shape == (B, 3)
+    assert Vector(D)(STATES).shape == (B, D)
+    assert Vector(D, 3, pool="slot")(STATES).shape == (B, 3)
     assert TokenTags(D, 3)(STATES).shape == (B, T, 3)
     assert AnswerSpan(D)(STATES).shape == (B, T, 2)
     assert Boxes(D, 3)(STATES).shape == (B, T, 3 + 1 + 4)
@@ -142,3 +146,26 @@ def test_every_picture_task_fits_one_encoder(head, shape):
 @pytest.mark.parametrize("family", ["bert", "albert", "gpt2"])
 def test_every_text_task_fits_every_stack(family, head, shape):
     assert specimen(family, head=head)(torch.randint(VOCAB, (2, 6))).shape == shape
+
+
+def test_the_end_of_a_text_is_found_by_its_token():
+    """The first end counts, what stands behind it does not; without a number the highest token is the end."""
+    tokens = torch.tensor([[1, 9, 3, 9, 0], [4, 2, 7, 5, 6]])
+    at = torch.tensor([0, 1])
+    assert torch.equal(EndState(9)(STATES, tokens), STATES[at, torch.tensor([1, 0])])  # the second row has none
+    assert torch.equal(EndState()(STATES, tokens), STATES[at, torch.tensor([1, 2])])
+    with pytest.raises(ValueError, match="found by its tokens"):
+        EndState(9)(STATES)
+
+
+def test_a_vector_is_read_where_its_text_ends():
+    """What stands behind the end cannot be seen from it, so padding of any kind changes nothing."""
+    model = specimen("gpt2", head=HeadConfig(kind="vector", pool="end", end=9, width=6))
+    tokens = torch.tensor([[1, 2, 9, 9, 9], [3, 4, 5, 6, 9]])
+    close(model(tokens)[0], model(tokens[:1, :3])[0])
+    close(model(tokens, keep=torch.tensor([[True] * 3 + [False] * 2, [True] * 5])), model(tokens))
+
+
+def test_the_last_slot_counts_even_if_it_is_padding():
+    assert torch.equal(Vector(D, pool="slot")(STATES, KEEP), STATES[:, -1])
+    assert torch.equal(Vector(D, pool="last")(STATES, KEEP), STATES[[0, 1], [2, 4]])

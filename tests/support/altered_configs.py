@@ -90,6 +90,11 @@ def answer(model: Any, theirs: Any, ours: Any) -> Tensor:
     """The same sequence through either program. ours: our configuration, where it is our model."""
     torch.manual_seed(5)
     tokens, target = torch.randint(5, VOCAB, (2, 15)), torch.randint(5, VOCAB, (2, 14))
+    if hasattr(theirs, "vision_config"):
+        seen = theirs.vision_config
+        pictures = torch.randn(2, seen.num_channels, seen.image_size, seen.image_size)
+        given = model(pictures, tokens) if ours else model(input_ids=tokens, pixel_values=pictures).logits_per_image
+        return torch.as_tensor(given)
     if hasattr(theirs, "patch_size"):
         pictures = torch.randn(2, theirs.num_channels, theirs.image_size, theirs.image_size)
         return model(pictures) if ours else output(model(pictures))

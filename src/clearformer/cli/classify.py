@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_texts(parser, "texts")
     add_model(parser, "a classifier", needed=False)
     add_others(parser, "of the same labels")
-    add_options(parser, VERBS["classify"].options)
+    add_options(parser, VERBS["match"].options)
     add_engine(parser, auto="ctranslate2 for a quantised folder, and otherwise torch")
     parser.add_argument(
         "--pairs",
@@ -48,7 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Where a text may have several labels, all that are probable enough are printed with | between them. "
         "A model of pictures takes picture files, folders of them (with all folders inside), or --input with a list of "
-        "them, one per line; the word example stands for ten digits that ship."
+        "them, one per line; the word example stands for ten digits that ship. A model that matches pictures with "
+        "texts (CLIP, SigLIP) is told by --labels what to choose from."
     )
 
 
@@ -61,11 +62,14 @@ def run(arguments: argparse.Namespace) -> None:
     if not named:
         arguments.model = _usual_model(arguments)
     described = open_folder(arguments.model).description
-    pictures = name_task(described.task, described.model) == "picture-classification"
+    task = name_task(described.task, described.model)
+    pictures = task in ("picture-classification", "picture-matching")
+    if arguments.labels and task != "picture-matching":
+        raise UsageError("--labels is for models that match pictures with texts, and this one has classes of its own")
     if pictures and arguments.others:
         raise UsageError("--with is for models of texts, and this one reads pictures; leave it out")
     if pictures:
-        classify_pictures(arguments, named=named)
+        classify_pictures(arguments, matching=task == "picture-matching", named=named)
         return
     refuse_picture_arguments(arguments)
     arguments.pairs = arguments.pairs or compares_texts(described.provenance)

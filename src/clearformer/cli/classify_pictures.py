@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from clearformer.cli.options import read_options
+from clearformer.cli.picture_labels import given_labels
 from clearformer.cli.shipped import note_of_knowledge
 from clearformer.cli.usage import UsageError
 from clearformer.cli.use import complete_file, given_files, open_model, open_output, portions, refuse_missing_files
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from clearformer.data.readers.pictures import Pixels
     from clearformer.inference.picture_attention import PatchShares
     from clearformer.inference.picture_classifier import PictureClassifier
+    from clearformer.inference.picture_matcher import PictureLabeller
     from clearformer.inference.text_readers import Classification
 
 SHADES = " ░▒▓█"
@@ -48,21 +50,26 @@ def refuse_picture_arguments(arguments: argparse.Namespace) -> None:
             raise UsageError(f"--{name.replace('_', '-')} is for models of pictures, and this one reads texts")
 
 
-def classify_pictures(arguments: argparse.Namespace, *, named: bool = True) -> None:
-    """Print the class of every picture, in order. named: somebody chose the model."""
+def classify_pictures(arguments: argparse.Namespace, *, matching: bool = False, named: bool = True) -> None:
+    """Print the class of every picture, in order. matching: the labels to choose from are given; named: so is the model."""
     from clearformer.data.readers.picture_sets import Tolerance, pictures_below
     from clearformer.data.readers.pictures import ENDINGS
     from clearformer.inference.picture_classifier import PictureClassifier
+    from clearformer.inference.picture_matcher import PictureMatcher
 
     if arguments.csv and arguments.json:
         raise UsageError("--csv and --json are two forms of one answer; give one of them")
     why = read_why(arguments, WhyClassConfig)
+    if why is not None and matching:
+        raise UsageError("--why is for models with classes of their own, and this one is told its labels; leave it out")
     if why is not None and (why.why == "gradient" or arguments.csv):
         raise UsageError("a picture is explained by --why rollout, in lines, --json or --svg FILE")
     if arguments.svg is not None and len(arguments.text) != 1:
         raise UsageError("--svg draws one picture; give it as the only one")
+    labels = given_labels(arguments.labels) if matching else ()
     refuse_missing_files(arguments)
-    classifier, config = PictureClassifier(open_model(arguments)), read_options(arguments, VERBS["classify"].options)
+    config, bundle = read_options(arguments, VERBS["classify"].options), open_model(arguments)
+    classifier = PictureMatcher(bundle).among(labels) if matching else PictureClassifier(bundle)
     files = given_files(arguments, "pictures", pictures_below, ENDINGS, examples=VERBS["classify"].examples)
     note = note_of_knowledge(arguments, VERBS["classify"], "" if named else arguments.model)
     tolerance = Tolerance(unreadable="leave-out" if arguments.leave_out else "stop")
@@ -73,7 +80,7 @@ def classify_pictures(arguments: argparse.Namespace, *, named: bool = True) -> N
             found = classifier.classify([pixels for _, pixels in some], config)
             note()
             for (file, pixels), one in zip(some, found, strict=True):
-                looked = None if why is None else classifier.why(pixels)
+                looked = classifier.why(pixels) if isinstance(classifier, PictureClassifier) and why else None
                 for line in _lines(arguments, file, one, looked):
                     print(line, file=output, flush=output.isatty())
                 if looked is not None and arguments.svg is not None:
@@ -83,7 +90,7 @@ def classify_pictures(arguments: argparse.Namespace, *, named: bool = True) -> N
 
 
 def _read(
-    files: Iterable[Path], classifier: "PictureClassifier", tolerance: "Tolerance"
+    files: Iterable[Path], classifier: "PictureClassifier | PictureLabeller", tolerance: "Tolerance"
 ) -> "Iterator[tuple[Path, Pixels]]":
     """Each picture in the model's size: a folder of photographs need not fit into memory."""
     for file in files:

@@ -19,6 +19,7 @@ from clearformer.inference.reading_network import ReadingNetwork
 from clearformer.inference.reading_settings import ClassConfig
 from clearformer.inference.text_readers import Classification
 from clearformer.inference.wrong_use import wrong_use
+from clearformer.model.config import FrontConfig
 
 Picture = str | Path | NDArray[np.uint8]
 
@@ -31,6 +32,18 @@ def as_tensor(pixels: Sequence[Pixels], facts: PictureFacts) -> Tensor:
 def fit(pixels: Pixels, facts: PictureFacts) -> Pixels:
     """A picture of any size as the model's square."""
     return fit_square(pixels, facts.size, facts.channels, fit=facts.fit, resample=facts.resample, resized=facts.resized)
+
+
+def as_square(picture: Picture, facts: PictureFacts) -> Pixels:
+    """A picture, from its file or as bytes, as the model's square of bytes."""
+    pixels = picture if isinstance(picture, np.ndarray) else read_picture(Path(picture))
+    return fit(pixels if pixels.ndim == 3 else pixels[..., None], facts)
+
+
+def usual_facts(front: FrontConfig) -> PictureFacts:
+    """What published Vision Transformers subtract and divide by, for folders that do not say it."""
+    halves = (0.5,) * front.channels
+    return PictureFacts(size=front.picture, channels=front.channels, mean=halves, deviation=halves)
 
 
 def as_shares(pixels: Sequence[Pixels]) -> Tensor:
@@ -53,10 +66,7 @@ class PictureClassifier:
             raise ValueError(wrong_use(bundle.config, "picture-classification", bundle.task))
         self.bundle, self.model = bundle, bundle.model.eval()
         self.network = ReadingNetwork(self.model)
-        halves = (0.5,) * front.channels  # what published Vision Transformers subtract and divide by
-        self.facts = bundle.preprocessing.picture or PictureFacts(
-            size=front.picture, channels=front.channels, mean=halves, deviation=halves
-        )
+        self.facts = bundle.preprocessing.picture or usual_facts(front)
         self.labels = bundle.labels or tuple(f"LABEL_{number}" for number in range(bundle.config.head.labels))
 
     def classify(
@@ -96,8 +106,7 @@ class PictureClassifier:
 
     def read(self, picture: Picture) -> Pixels:
         """A picture as the model's square of bytes."""
-        pixels = picture if isinstance(picture, np.ndarray) else read_picture(Path(picture))
-        return fit(pixels if pixels.ndim == 3 else pixels[..., None], self.facts)
+        return as_square(picture, self.facts)
 
     def __repr__(self) -> str:
         return describe(self, f"{len(self.labels)} classes, pictures of {self.facts.size} × {self.facts.size}")

@@ -29,6 +29,19 @@ class ClassConfig(ReadingConfig):
 
 
 @dataclass(frozen=True, kw_only=True)
+class MatchConfig(ClassConfig):
+    """How the label that fits a picture is found, by a model without classes of its own."""
+
+    labels: tuple[str, ...] = field(
+        default=(),
+        metadata={
+            "help": "of a model that matches pictures with texts: the labels to choose from, with commas between them; "
+            "or the option once for each, and then commas are a part of it"
+        },
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class VectorConfig(ReadingConfig):
     """How texts become vectors."""
 

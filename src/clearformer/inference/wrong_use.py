@@ -8,6 +8,7 @@ _USES: dict[str, tuple[str, str | None]] = {
     "tags": ("tags words", "tag"),
     "span": ("answers questions", "answer"),
     "states": ("embeds texts", "embed"),
+    "vector": ("makes a vector of its input", None),
     "boxes": ("finds objects in pictures", "detect"),
     "masks": ("segments pictures", "segment"),
     "pixels": ("paints pictures", None),
@@ -29,6 +30,7 @@ _SEES = ("classifies pictures", "classify")
 _FINDS = _USES["boxes"]
 _PAINTS = ("paints pictures", "paint")
 _GIVES_BACK = ("gives pictures back from a short code", "reconstruct")
+_MATCHES = ("matches pictures with texts", "classify")
 _HEARS = ("transcribes recordings", "transcribe")
 _ASKED = {
     **_USES,
@@ -37,6 +39,7 @@ _ASKED = {
     "masked-language-model": _WRITERS["encoder"],
     "translation": _TRANSLATES,
     "picture-classification": _SEES,
+    "picture-matching": _MATCHES,
     "segmentation": _USES["masks"],
     "detection": _FINDS,
     "transcription": _HEARS,
@@ -51,6 +54,7 @@ _SHAPES = {
     "convolution": "a convolutional network",
     "autoencoder": "an autoencoder",
     "conditioned": "a stack that is told a class",
+    "pair": "a pair of networks",
 }
 
 
@@ -74,8 +78,8 @@ def use_of(config: ModelConfig, task: str | None = None) -> tuple[str, str | Non
 
 
 def _use_of_network(config: ModelConfig) -> tuple[str, str | None]:
-    if config.shape == "conditioned":
-        return _PAINTS
+    if config.shape in ("conditioned", "pair"):
+        return _PAINTS if config.shape == "conditioned" else _MATCHES
     if config.front.kind == "patches" and config.shape == "autoencoder":
         return _GIVES_BACK
     if config.front.kind == "patches":

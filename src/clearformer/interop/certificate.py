@@ -9,19 +9,20 @@ import contextlib
 import importlib
 import importlib.util
 import logging
-import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from clearformer.folder.bundle import Bundle
 from clearformer.interop.foreign_files import read_json
+from clearformer.interop.pair_certificate import compare_pair, pictures_of
 from clearformer.interop.tensor_files import PICKLED
+from clearformer.interop.value_gaps import DisagreementError, difference, fault
 from clearformer.model.config import ModelConfig
 from clearformer.model.trace import trace
 
@@ -34,9 +35,9 @@ TEXTS = (
     "It cost 3,14 €, didn't it? 🙂",
     "The quick brown fox jumps over the lazy dog, and nobody who saw it could say afterwards why it had done so.",
 )
+_NOT_NUMBERS = "it answers with what is not a number"
 _GREEDY_STEPS = 12
 _LONGEST = 48  # tokens of a text: enough to reach every part, and quick
-_TOLERANCE = 1e-4  # of the largest value, or of 1: two float32 programs that sum in another order stay far below it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,10 +69,6 @@ class Certificate:
         }
 
 
-class _DisagreementError(Exception):
-    """The two programs do not even return the same parts."""
-
-
 def certify(bundle: Bundle, source: Path) -> Certificate:
     """Compare, or say why that could not be done. source: the published folder or file."""
     if importlib.util.find_spec("transformers") is None:
@@ -85,8 +82,8 @@ def certify(bundle: Bundle, source: Path) -> Certificate:
     try:
         with _quiet():
             return _compare(bundle, source)
-    except _DisagreementError as difference:
-        return Certificate(checked=True, fault=str(difference))
+    except DisagreementError as apart:
+        return Certificate(checked=True, fault=str(apart))
     except Exception as error:  # a folder that their program cannot open is not a failed import
         return _unchecked(bundle, f"transformers could not run it ({_line(error)})")
 
@@ -95,6 +92,10 @@ def certify(bundle: Bundle, source: Path) -> Certificate:
 def _unchecked(bundle: Bundle, reason: str) -> Certificate:
     """Without a reference, a model must at least answer with numbers."""
     config, model = bundle.config, bundle.model.eval()
+    if config.pair is not None:
+        blank = pictures_of(config, 1) * 0
+        finite = bool(model(blank, torch.zeros(1, config.of_texts.max_len, dtype=torch.long)).isfinite().all())
+        return Certificate(checked=False, reason=reason, fault="" if finite else _NOT_NUMBERS)
     tokens = torch.arange(min(8, config.max_len)).remainder(max(config.vocab_size, 1))[None]
     front = config.front
     source = {
@@ -105,7 +106,7 @@ def _unchecked(bundle: Bundle, reason: str) -> Certificate:
     target = tokens.remainder(config.target_vocab_size or max(config.vocab_size, 1))
     answer = model(source, target) if config.shape == "encoder-decoder" else model(source)
     finite = bool(answer.isfinite().all())
-    return Certificate(checked=False, reason=reason, fault="" if finite else "it answers with what is not a number")
+    return Certificate(checked=False, reason=reason, fault="" if finite else _NOT_NUMBERS)
 
 
 @torch.no_grad()
@@ -113,22 +114,41 @@ def _compare(bundle: Bundle, folder: Path) -> Certificate:
     transformers = importlib.import_module("transformers")
     theirs = _their_model(transformers, folder)
     ours, config = bundle.model.eval(), bundle.config
+    reference_name = f"transformers {transformers.__version__}, {type(theirs).__name__}"
+    if config.pair is not None:
+        return _compare_pair(transformers, bundle, theirs, folder, reference_name)
     inputs = _inputs(bundle, theirs)
     with trace(ours, only=["*front.output", "*layers.*.output", "*coder.output", "logits"]) as seen:
         mine = inputs.run_ours(ours)
     reference = inputs.run_theirs(theirs)
-    compared = {name: _difference(seen[name], states, keep) for name, states, keep in _pairs(config, reference, inputs)}
+    compared = {name: difference(seen[name], states, keep) for name, states, keep in _pairs(config, reference, inputs)}
     expected = _output(config, reference)
     if config.shape == "encoder-decoder" and "logits" not in reference:  # a model that was published without a head
         mine = seen["decoder.output" if config.norm.place != "post" else f"decoder.layers.{_last(config)}.output"]
-    logits = _difference(mine, expected, inputs.output_keep(config))
+    logits = difference(mine, expected, inputs.output_keep(config))
     return Certificate(
         checked=True,
-        reference=f"transformers {transformers.__version__}, {type(theirs).__name__}",
+        reference=reference_name,
         layers={name: gap.largest for name, gap in compared.items()},
         logits=logits.largest,
-        fault=_fault(compared | {"logits": logits}),
+        fault=fault(compared | {"logits": logits}),
         greedy=_greedy(config, ours, theirs, inputs, mine, expected),
+        tokens=_tokens(transformers, bundle, folder),
+    )
+
+
+def _compare_pair(transformers: Any, bundle: Bundle, theirs: Any, folder: Path, reference: str) -> Certificate:
+    """Both halves of a pair, and the scores of the texts at random pictures."""
+    seen = compare_pair(bundle, theirs, TEXTS)
+    gaps = dict(seen.gaps)
+    logits = gaps.pop("logits")
+    return Certificate(
+        checked=True,
+        reference=reference,
+        layers={name: gap.largest for name, gap in gaps.items()},
+        logits=logits.largest,
+        fault=fault(seen.gaps),
+        greedy=seen.same,
         tokens=_tokens(transformers, bundle, folder),
     )
 
@@ -229,9 +249,7 @@ def _pairs(config: ModelConfig, reference: Any, inputs: _Inputs) -> Iterator[tup
         stacks = ((config.shape, reference.hidden_states, config.layers, inputs.keep),)  # type: ignore[assignment]
     for stack, states, layers, keep in stacks:
         if len(states) != layers + 1:
-            raise _DisagreementError(
-                f"transformers returns {len(states)} states, and {layers} layers make {layers + 1}"
-            )
+            raise DisagreementError(f"transformers returns {len(states)} states, and {layers} layers make {layers + 1}")
         yield f"{stack}.front.output", states[0], keep
         for layer in range(layers):
             # They return the last state after the final norm, except for pictures.
@@ -320,29 +338,6 @@ def _tokens(transformers: Any, bundle: Bundle, folder: Path) -> tuple[bool, ...]
     except Exception as error:
         log.debug("their tokenizer could not be opened: %s", error)
         return ()
-
-
-class _Gap(NamedTuple):
-    """How far two values are apart, and how large theirs are."""
-
-    largest: float
-    scale: float
-
-
-def _difference(mine: Tensor, theirs: Tensor, keep: Tensor | None) -> _Gap:
-    if mine.shape != theirs.shape:
-        raise _DisagreementError(f"transformers returns {tuple(theirs.shape)} where the model has {tuple(mine.shape)}")
-    mine, theirs = (mine, theirs) if keep is None else (mine[keep], theirs[keep])
-    return _Gap(float((mine - theirs).abs().max()), float(theirs.abs().max()))
-
-
-def _fault(compared: dict[str, _Gap]) -> str:
-    """The first place where the two programs differ by more than rounding; a NaN differs from everything."""
-    for name, gap in compared.items():
-        if not gap.largest <= _TOLERANCE * max(1.0, gap.scale):
-            apart = f"differs by {gap.largest:.1e}" if math.isfinite(gap.largest) else "is not a number"
-            return f"{name} {apart}, where the values of transformers reach {gap.scale:.1e}"
-    return ""
 
 
 @contextlib.contextmanager

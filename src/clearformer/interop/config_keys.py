@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from clearformer.folder.preprocessing import Outcome
 from clearformer.interop.hf.defaults import DEFAULTS
+from clearformer.interop.hf.pair_defaults import HALF_DEFAULTS
 from clearformer.interop.renaming import Shape
 
 V = TypeVar("V")
@@ -78,6 +79,7 @@ class Keys:
         self.model_type = model_type or plain.get("model_type")
         self.defaults = DEFAULTS.get(str(self.model_type), {}) if defaults is None else defaults
         self._read: set[str] = set()
+        self._parts: dict[str, Keys] = {}
         self.assumed: dict[str, Any] = {}
         for key, reason in REFUSED.items():
             if plain.get(key):
@@ -169,6 +171,13 @@ class Keys:
             raise ValueError(f"{self.where}: {key} must be a table, not {shown(value)}")
         return value
 
+    def part(self, key: str, model_type: str, values: Mapping[str, Any]) -> "Keys":
+        """A nested table to be read like a configuration of its own; `finish` then finishes it, too."""
+        self._read.add(key)
+        told = {"model_type": model_type, "defaults": HALF_DEFAULTS[model_type]}
+        self._parts[key] = Keys(values, f"{self.where}, {key}", self.tensors, **told)  # type: ignore[arg-type]
+        return self._parts[key]
+
     def text(self, key: str) -> str:
         """A word."""
         value = self._take(key)
@@ -220,6 +229,9 @@ class Keys:
 
     def finish(self) -> None:
         """Refuse keys that no reader asked for: they may change the result."""
+        for name, part in self._parts.items():
+            part.finish()
+            self.assumed |= {f"{name}.{key}": value for key, value in part.assumed.items()}
         unknown = sorted(key for key in self.plain if key not in self._read | HARMLESS)
         if unknown:
             raise ValueError(

@@ -20,7 +20,14 @@ Array = NDArray[np.float32]
 # How many positions sinusoidal tables are computed for. A longer sentence is not an error: PyTorch reads it.
 PLACES = 1024
 WAVES = ("sinusoidal", "split-sinusoidal", "tensor2tensor")
-ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "gelu-tanh": "GELUTanh", "silu": "SWISH", "tanh": "Tanh"}
+ACTIVATIONS = {
+    "relu": "RELU",
+    "gelu": "GELU",
+    "gelu-tanh": "GELUTanh",
+    "quick-gelu": "GELUSigmoid",
+    "silu": "SWISH",
+    "tanh": "Tanh",
+}
 
 
 class Weights:

@@ -115,12 +115,16 @@ def read_hugging_face(
         keys = Keys(plain, str(folder / "config.json"), store.shapes, model_type=family)
         try:
             config = known.read_config(keys)
-            picture, not_said = read_picture_facts(folder, config.front, **processor_of(known))
-            if picture is not None and picture.size != config.front.picture:
+            seen = config.of_pictures.front
+            picture, not_said = read_picture_facts(folder, seen, **processor_of(known))
+            if picture is not None and picture.size != seen.picture:
                 config, store, said = for_pictures_of(config, store, picture.size)
                 not_said = (*not_said, said)
-            texts = vocabularies.read(folder, plain, config, split=split, languages=languages)  # before the large file
-            sound = read_sound_facts(folder, config, texts.source)
+            spoken_of = config.of_texts
+            texts = vocabularies.read(
+                folder, plain, spoken_of, split=split, languages=languages
+            )  # before the large file
+            sound = read_sound_facts(folder, spoken_of, texts.source)
             model, aside = assemble(config, known.names(config), store, prefix_of(known, config.family))
         except ValueError as error:
             raise ValueError(_placed(str(error), folder)) from error

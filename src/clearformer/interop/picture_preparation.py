@@ -13,6 +13,7 @@ from clearformer.interop.foreign_files import read_json
 from clearformer.model.config import FrontConfig
 
 FILE = "preprocessor_config.json"
+TOGETHER = "processor_config.json"  # newer files say it there, beside other things; what it says comes first
 RESAMPLE = ("nearest", "lanczos", "bilinear", "bicubic", "box", "hamming")  # pillow's numbers
 BYTE = 1 / 255
 
@@ -57,7 +58,10 @@ def read_picture_facts(
         return None, ()
     path = folder / FILE
     notes: tuple[str, ...] = ()
-    if path.exists():
+    together = read_json(folder / TOGETHER).get("image_processor") if (folder / TOGETHER).exists() else None
+    if isinstance(together, Mapping):
+        path, given = folder / TOGETHER, dict(together)
+    elif path.exists():
         given = read_json(path)
     else:
         side = {"height": front.picture, "width": front.picture}

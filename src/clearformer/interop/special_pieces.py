@@ -34,6 +34,8 @@ SPELT: dict[str, dict[str, str]] = {
     "marian": {"pad": "<pad>", "bos": "<pad>", "eos": "</s>", "unk": "<unk>"},  # and so does Marian's
 }
 SPELT |= {"opt": {"pad": "<pad>", "bos": "</s>", "eos": "</s>", "unk": "</s>"}, "electra": SPELT["bert"]}
+SPELT["clip"] = dict.fromkeys(("eos", "pad", "unk"), "<|endoftext|>") | {"bos": "<|startoftext|>"}
+SPELT["siglip"] = {"eos": "</s>", "pad": "</s>", "unk": "<unk>"}
 SPELT |= {"distilbert": SPELT["bert"], "bart": SPELT["roberta"], "whisper": SPELT["gpt2"]}
 
 

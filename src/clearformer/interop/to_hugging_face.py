@@ -62,6 +62,8 @@ WORDS = {
     "dinov2": ("dinov2", "Dinov2"),
     "dinov2_with_registers": ("dinov2_with_registers", "Dinov2WithRegisters"),
     "beit": ("beit", "Beit"),
+    "clip": ("clip", "CLIP"),
+    "siglip": ("siglip", "Siglip"),
     "whisper": ("whisper", "Whisper"),
 }
 _AFTER_PADDING = ("roberta", "m2m_100")  # positions begin behind the padding's id: a part of the model, already written
@@ -133,6 +135,8 @@ def architecture(config: ModelConfig) -> str:
         return "PegasusForConditionalGeneration"
     if word == "llama" and config.attention.window is not None:
         start = "Mistral"
+    if config.pair is not None:
+        return f"{start}Model"
     if config.head.kind == "class":
         seen = "ForImageClassificationWithTeacher" if config.head.taught else "ForImageClassification"
         return start + (seen if config.front.kind == "patches" else "ForSequenceClassification")
@@ -169,6 +173,10 @@ def _present(config: ModelConfig) -> dict[str, Shape]:
 
 def _essence(config: ModelConfig) -> dict[str, Any]:
     """What decides the result of a model, by dotted key: no training settings, and every default filled in."""
+    if config.pair is not None:
+        halves = {"texts": config.pair.texts, "pictures": config.pair.pictures}
+        said = {f"{half}.{key}": value for half, one in halves.items() for key, value in _essence(one).items()}
+        return said | {"each": config.pair.each}
     heads = config.attention
     width = heads.head_dim or config.dim // heads.heads
     spelt = replace(
@@ -242,7 +250,7 @@ def _write_texts(aside: Path, found: Bundle) -> None:
     facts = {key: value for key, value in spelt.items() if value is not None}
     if found.preprocessing.chat_template is not None:
         facts["chat_template"] = found.preprocessing.chat_template
-    length = found.config.max_len
+    length = found.config.of_texts.max_len
     storage.write_json(
         aside / "tokenizer_config.json",
         {
@@ -250,6 +258,7 @@ def _write_texts(aside: Path, found: Bundle) -> None:
             "clean_up_tokenization_spaces": False,
             "model_max_length": length,
         }
+        | ({} if found.config.pair is None else _pair_inputs(found))
         | facts,
     )
     settings_of_search = {key: value for key, value in _ids(found).items() if value is not None}
@@ -263,8 +272,14 @@ def _write_texts(aside: Path, found: Bundle) -> None:
             "max_length": 256,
         }
         settings_of_search |= {"forced_bos_token_id": markers.forced[0]} if markers.forced else {}
-    if found.config.head.kind == "language-model" and found.config.shape != "encoder":
+    if found.config.head.kind == "language-model" and found.config.shape not in ("encoder", "pair"):
         storage.write_json(aside / "generation_config.json", settings_of_search)
+
+
+def _pair_inputs(found: Bundle) -> dict[str, Any]:
+    """Texts that are read at their last slot are filled up on the right, and the filling is read, too."""
+    filled = found.config.of_texts.head.pool == "slot"
+    return {"padding_side": "right"} | ({"model_input_names": ["input_ids"]} if filled else {})
 
 
 def _write_tokenizer(path: Path, tokenizer: Tokenizer, markers: Markers | None) -> None:

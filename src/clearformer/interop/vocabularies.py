@@ -16,7 +16,8 @@ from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers
 from clearformer.folder.preprocessing import Markers
 from clearformer.interop import language_marks, sentencepiece
 from clearformer.interop.foreign_files import first_line, read_json, read_text
-from clearformer.interop.special_pieces import special_pieces
+from clearformer.interop.pair_vocabularies import clip_engine, in_small_letters, siglip_engine
+from clearformer.interop.special_pieces import SPELT, special_pieces
 from clearformer.interop.split_patterns import danger
 from clearformer.interop.tokenizer_files import from_definition
 from clearformer.model.config import ModelConfig
@@ -75,8 +76,10 @@ def _find(
     folder: Path, config: ModelConfig, facts: Mapping[str, Any]
 ) -> tuple[Tokenizer | None, Tokenizer | None, tuple[str, ...]]:
     family = _LIKE.get(config.family, config.family)
+    if family == "siglip" and (folder / PIECE_FILES[0]).is_file():  # which its program reads, whatever lies beside it
+        return _siglip(folder / PIECE_FILES[0], facts), None, ()
     if (folder / "tokenizer.json").is_file():
-        return from_definition(folder / "tokenizer.json", family, facts), _target(folder, family, facts), ()
+        return _defined(folder, family, facts), _target(folder, family, facts), ()
     if (folder / "source.spm").is_file():
         return _marian(folder, facts)
     for name in PIECE_FILES:
@@ -85,6 +88,8 @@ def _find(
     if (folder / "vocab.txt").is_file() and family in ("bert", "distilbert", "electra"):
         return _wordpiece(folder, facts), None, ()
     if (folder / "vocab.json").is_file() and (folder / "merges.txt").is_file():
+        if family == "clip":
+            return _clip(folder, facts), None, ()
         if family in _BYTES or str(facts.get("tokenizer_class", "")).startswith("GPT2Tokenizer"):
             return _byte_level(folder, family, facts), None, ()
         return (
@@ -103,6 +108,12 @@ def _find(
         told = f"{lonely} is not used: it needs {beside} beside it, or a tokenizer.json, so the model reads ids"
         return None, None, (told,)
     return None, None, ("the folder has no vocabulary, so the model reads ids, not text",)
+
+
+def _defined(folder: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer:
+    """tokenizer.json. One class of theirs makes letters small, which the file does not say."""
+    found = from_definition(folder / "tokenizer.json", family, facts)
+    return in_small_letters(found) if facts.get("tokenizer_class") == "Siglip2Tokenizer" else found
 
 
 def _target(folder: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer | None:
@@ -179,6 +190,28 @@ def _byte_level(folder: Path, family: str, facts: Mapping[str, Any]) -> Tokenize
         )
     first = special.bos if family == "opt" and _flag(facts, "add_bos_token", True) else None
     return _finish(engine, "bpe", special, first=first, facts=facts)
+
+
+def _clip(folder: Path, facts: Mapping[str, Any]) -> Tokenizer:
+    """CLIP's vocab.json and merges.txt."""
+    vocabulary = _numbered(folder / "vocab.json")
+    engine = clip_engine(vocabulary, _merges(folder / "merges.txt", vocabulary), SPELT["clip"]["unk"])
+    special = special_pieces(engine, "clip", facts)
+    if special.bos is None or special.eos is None:
+        raise ValueError(f"{folder / 'vocab.json'} has no pieces for the beginning and the end of a text")
+    return _finish(engine, "bpe", special, first=special.bos, last=special.eos, facts=facts)
+
+
+def _siglip(path: Path, facts: Mapping[str, Any]) -> Tokenizer:
+    """SigLIP's SentencePiece model."""
+    try:
+        engine = siglip_engine(sentencepiece.read_proto(path), small=_flag(facts, "do_lower_case", True))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    special = special_pieces(engine, "siglip", facts)
+    if special.eos is None or special.pad is None:
+        raise ValueError(f"{path} has no piece that ends a text or fills up a row")
+    return _finish(engine, "unigram", special, last=special.eos, facts=facts)
 
 
 def _pieces(path: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer:

@@ -54,6 +54,7 @@ from clearformer.model.frontends import QueryFrontend
 from clearformer.model.init import initialise
 from clearformer.model.layers import DecoderLayer, EncoderLayer, ParallelDecoderLayer
 from clearformer.model.mask_network import MaskDecoder, MaskNetwork, Pyramid
+from clearformer.model.pair import ContrastivePair
 from clearformer.model.transformer import (
     Decoder,
     DecoderOnly,
@@ -70,6 +71,8 @@ Layer = TypeVar("Layer", bound=nn.Module)
 def build(config: ModelConfig) -> nn.Module:
     """The model that a configuration describes, with random weights. On the meta device nothing is allocated."""
     model = SHAPES[config.shape](config)
+    if config.pair is not None:  # its two networks were drawn when they were built
+        return model
     initialise(model, std=config.init_std, residual_layers=config.layers)
     return model
 
@@ -216,6 +219,22 @@ def conditioned(c: ModelConfig) -> ConditionedModel:
     return ConditionedModel(encoder, HEADS[c.head.kind](c, inputs))
 
 
+def pair(c: ModelConfig) -> ContrastivePair:
+    """Two whole networks side by side, whose vectors are compared."""
+    if c.pair is None:
+        raise ValueError('a model of the shape "pair" says under `pair` what its two networks are')
+    for name, one, read in (("texts", c.pair.texts, "tokens"), ("pictures", c.pair.pictures, "patches")):
+        if one.front.kind != read or one.head.kind != "vector":
+            raise ValueError(
+                f"pair.{name} must read {read} and have a head for a vector, but it reads {one.front.kind} and has one "
+                f"for {one.head.kind}"
+            )
+    texts, pictures = c.pair.texts.vector_width, c.pair.pictures.vector_width
+    if texts != pictures:
+        raise ValueError(f"texts become vectors of {texts} numbers and pictures of {pictures}; they cannot be compared")
+    return ContrastivePair(build(c.pair.texts), build(c.pair.pictures), each=c.pair.each)
+
+
 SHAPES: dict[str, Callable[[ModelConfig], nn.Module]] = {
     "encoder-decoder": encoder_decoder,
     "encoder": encoder_only,
@@ -224,6 +243,7 @@ SHAPES: dict[str, Callable[[ModelConfig], nn.Module]] = {
     "convolution": convolutional,
     "autoencoder": autoencoder,
     "conditioned": conditioned,
+    "pair": pair,
 }
 
 

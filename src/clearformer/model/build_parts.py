@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from clearformer.model import heads, positions
 from clearformer.model.attention import Attention, Capped, Heads, Kernel, attend_fused
+from clearformer.model.attention_pool import AttentionPool
 from clearformer.model.cell_boxes import CellBoxes
 from clearformer.model.config import ModelConfig, Pool, PositionConfig
 from clearformer.model.frontends import LeadingVectors, PatchFrontend, PictureFrontend, SoundFrontend, TokenFrontend
@@ -25,6 +26,7 @@ from clearformer.model.layers import (
     Residual,
     post_norm,
     pre_norm,
+    quick_gelu,
     sandwich_norm,
     scaled_norm,
 )
@@ -34,6 +36,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "gelu": F.gelu,
     "gelu-tanh": partial(F.gelu, approximate="tanh"),
+    "quick-gelu": quick_gelu,
     "silu": F.silu,
     "tanh": torch.tanh,
 }
@@ -260,6 +263,7 @@ class _Apply(nn.Module):
 HEADS: dict[str, Callable[[ModelConfig, nn.Module], nn.Module]] = {
     "language-model": language_model,
     "states": lambda c, _: heads.States(c.dim, pooler=c.head.pooler),
+    "vector": lambda c, _: heads.Vector(_pooled_width(c), c.head.width, pool=_pool(c), bias=c.head.bias),
     "class": lambda c, _: _class(c),
     "tags": lambda c, _: heads.TokenTags(c.dim, c.head.labels, transform=transform(c), dropout=c.head.dropout),
     "span": lambda c, _: heads.AnswerSpan(c.dim, transform=transform(c)),
@@ -273,20 +277,33 @@ def _class(c: ModelConfig) -> nn.Module:
     """One classifier, or the mean of two where a token learned from a teacher."""
     if c.head.taught:
         return heads.TaughtClass(c.dim, c.head.labels, dropout=c.head.dropout)
-    pool: Pool | nn.Module = c.head.pool
-    if pool in heads.PATCH_POOLS:
-        pool = heads.PATCH_POOLS[pool](c.front.leading)
-    width = 2 * c.dim if c.head.pool == "first-and-patches" else c.dim
+    width = _pooled_width(c)
     return heads.SequenceClass(
         width,
         c.head.labels,
-        pool=pool,
+        pool=_pool(c),
         pooler=c.head.pooler,
         activation=ACTIVATIONS[c.head.pooler_activation],
         transform=norm(c, width) if c.head.pooled_norm else transform(c),
         bias=c.head.class_bias,
         dropout=c.head.dropout,
     )
+
+
+def _pool(c: ModelConfig) -> Pool | nn.Module:
+    """What makes one vector of all states: the name of a function in `heads`, or a part with sizes."""
+    pool = c.head.pool
+    if pool in heads.PATCH_POOLS:
+        return heads.PATCH_POOLS[pool](c.front.leading)
+    if pool == "end":
+        return heads.EndState(c.head.end)
+    if pool == "attention":
+        return AttentionPool(c.dim, attn=attention(c), ffn=feed_forward(c), residual=pre_norm(partial(norm, c)))
+    return pool
+
+
+def _pooled_width(c: ModelConfig) -> int:
+    return 2 * c.dim if c.head.pool == "first-and-patches" else c.dim
 
 
 def _boxes(c: ModelConfig) -> nn.Module:

@@ -7,13 +7,13 @@ completely. The values of a published family are in `families.py`, those of a pu
 from dataclasses import dataclass, field
 from typing import Literal
 
-Shape = Literal["encoder-decoder", "encoder", "decoder", "lstm", "convolution", "autoencoder", "conditioned"]
+Shape = Literal["encoder-decoder", "encoder", "decoder", "lstm", "convolution", "autoencoder", "conditioned", "pair"]
 PositionKind = Literal[
     "none", "sinusoidal", "split-sinusoidal", "tensor2tensor", "learned",
     "rotary", "alibi", "buckets", "shaw", "relative", "grid",
 ]  # fmt: skip
-Activation = Literal["relu", "gelu", "gelu-tanh", "silu", "tanh"]
-Pool = Literal["first", "last", "mean", "weighted", "patches", "first-and-patches"]
+Activation = Literal["relu", "gelu", "gelu-tanh", "quick-gelu", "silu", "tanh"]
+Pool = Literal["first", "last", "mean", "weighted", "patches", "first-and-patches", "end", "slot", "attention"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,9 +132,11 @@ class HeadConfig:
     """What the states are turned into."""
 
     # what the model says of its states; the task sets it
-    kind: Literal["language-model", "states", "class", "tags", "span", "boxes", "masks", "pixels"] = "language-model"
+    kind: Literal[
+        "language-model", "states", "vector", "class", "tags", "span", "boxes", "masks", "pixels"
+    ] = "language-model"  # fmt: skip
     labels: int = 0  # classes of the task
-    bias: bool = False  # language model: one bias per token
+    bias: bool = False  # language model: one bias per token; vector: of its projection
     # language model: BERT's dense layer, activation and norm before the table; ModernBERT: before every last layer
     transform: bool = False
     transform_activation: Activation | None = None  # of that layer; the feed-forward's if not given
@@ -142,9 +144,14 @@ class HeadConfig:
     shrink: bool = False  # language model: states / √dim before the table, as T5 does where its table is tied
     copy: bool = False  # language model of an encoder–decoder: a token may also be copied from the source
     cap: float | None = None  # language model: scores bend towards this (Gemma 2)
-    # class: which states represent the input: the first, the last, their mean, or a mean with learned weights; of a
-    # picture also the mean of its patches alone (BEiT), or the first beside that (DINOv2)
+    # class and vector: which states represent the input: the first, the last, their mean, or a mean with learned
+    # weights; of a picture also the mean of its patches alone (BEiT), or the first beside that (DINOv2); of a text also
+    # the state of the token that ends it (CLIP); the last slot, whatever stands there, or what one trained query
+    # gathers by attention (SigLIP)
     pool: Pool = "first"
+    # pool = "end": the token that ends a text; None = the one with the highest number (CLIP's first checkpoints)
+    end: int | None = None
+    width: int | None = None  # vector: how many numbers it has, by one more projection; None = dim, without one
     pooled_norm: bool = False  # class: a norm of what represents the input (BEiT)
     taught: bool = False  # class: a second classifier reads the teacher token, and the mean of both counts (DeiT)
     pooler: bool = False  # class and states: BERT's dense layer and tanh on the first state
@@ -164,6 +171,17 @@ class ConditionConfig:
 
     classes: int = 1  # classes that it can be told; the task sets it
     causal: bool = False  # a place sees only those before it, to write from left to right; the task sets it
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairConfig:
+    """Two networks that make vectors of one space, of texts and of pictures (CLIP, SigLIP)."""
+
+    texts: "ModelConfig"  # the network that reads texts; its head makes a vector
+    pictures: "ModelConfig"  # the network that reads pictures; its head makes a vector of as many numbers
+    # whether a text fits a picture is a matter of these two alone, and a trained number is added to the score (SigLIP);
+    # otherwise the texts that are given compete (CLIP)
+    each: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,9 +215,12 @@ class ModelConfig:
     share_layers: bool = False  # ALBERT: one layer, run `layers` times
     # pre-norm: what a part adds is multiplied feature by feature by trained numbers, which begin at this (DINOv2, BEiT)
     layer_scale: float | None = None
+    pair: PairConfig | None = None  # the two networks of a pair, which is imported and not trained here
     init_std: float | None = None  # normal with this standard deviation; None = Xavier for matrices, 1/√dim for tables
 
     def __post_init__(self) -> None:
+        if self.pair is not None:  # everything else is said, and checked, by its two networks
+            return
         for name in ("dim", "hidden_dim", "layers", "max_len", "kernel", "bottleneck"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
@@ -263,7 +284,7 @@ class ModelConfig:
             )
         if front.registers < 0 or (front.teacher_token and not front.class_token):
             raise ValueError("front.registers is 0 or more, and front.teacher_token stands behind a class token")
-        if (front.teacher_token or front.registers) and self.head.kind not in ("class", "states"):
+        if (front.teacher_token or front.registers) and self.head.kind not in ("class", "states", "vector"):
             raise ValueError(f"with a head for {self.head.kind}, nothing but a class token stands before the patches")
         if self.shape == "convolution" and front.leading:
             raise ValueError("convolutions mix places, and a class token has none; set front.class_token to false")
@@ -293,10 +314,12 @@ class ModelConfig:
             raise ValueError('head.decoder = "convolution" reads the maps of a stem; set front.stem to convolution')
         if self.head.narrowest < 1:
             raise ValueError(f"head.narrowest must be at least 1, not {self.head.narrowest}")
-        if self.head.kind == "class" and self.head.pool.endswith("patches") and self.front.kind != "patches":
+        summed = self.head.kind in ("class", "vector")
+        if summed and self.head.pool.endswith("patches") and self.front.kind != "patches":
             raise ValueError(f"head.pool is {self.head.pool}, but what is read is {self.front.kind}; choose another")
         if self.head.kind == "class" and self.head.taught and not self.front.teacher_token:
             raise ValueError("head.taught reads a teacher token; set front.teacher_token")
+        self._check_vector()
         self._check_decoder_head()
         self._check_copying()
         narrow = self.embedding.dim not in (None, self.dim)
@@ -304,6 +327,16 @@ class ModelConfig:
             raise ValueError(
                 f"states of width {self.dim} do not fit a table of width {self.embedding.dim}; set head.transform"
             )
+
+    def _check_vector(self) -> None:
+        """A vector has a width, and the token that ends a text is looked for among those of a decoder."""
+        if self.head.width is not None and self.head.width < 1:
+            raise ValueError(f"head.width must be at least 1, or left out, not {self.head.width}")
+        if self.head.kind == "vector" and self.shape not in ("encoder", "decoder"):
+            raise ValueError(f"a model of shape {self.shape} has no head for a vector; use an encoder or a decoder")
+        reads_end = self.head.kind in ("class", "vector") and self.head.pool == "end"
+        if reads_end and (self.head.kind == "class" or self.shape != "decoder"):
+            raise ValueError('head.pool = "end" is for the vector of a decoder; choose another')
 
     def _check_copying(self) -> None:
         """What is copied has to mean the same on both sides."""
@@ -339,6 +372,21 @@ class ModelConfig:
                 f"a conditioned model draws pixels from patches, or scores tokens, but has front {self.front.kind} and "
                 f"head {self.head.kind}"
             )
+
+    @property
+    def vector_width(self) -> int:
+        """How many numbers the vector of a head for vectors has."""
+        return self.head.width or self.dim
+
+    @property
+    def of_texts(self) -> "ModelConfig":
+        """What reads texts, of a pair; any other model is itself."""
+        return self if self.pair is None else self.pair.texts
+
+    @property
+    def of_pictures(self) -> "ModelConfig":
+        """What reads pictures, of a pair; any other model is itself."""
+        return self if self.pair is None else self.pair.pictures
 
     @property
     def paints_by_convolution(self) -> bool:

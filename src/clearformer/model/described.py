@@ -23,6 +23,7 @@ _TRANSFORM = ("transform", "transform_activation", "transform_bias")
 HEAD_SETTINGS: dict[str, tuple[str, ...]] = {
     "language-model": ("bias", *_TRANSFORM, "shrink", "copy", "cap"),
     "states": ("pooler",),
+    "vector": ("pool", "end", "width", "bias"),
     "class": (
         *("labels", "pool", "pooled_norm", "taught", "pooler", "pooler_activation"),
         *(*_TRANSFORM, "class_bias", "dropout"),
@@ -41,6 +42,9 @@ def described(config: ModelConfig) -> dict[str, Any]:
     A translator's description does not mention pictures. What is left out has no effect: parsed again, the
     description builds the same model.
     """
+    if config.pair is not None:
+        both = {name: described(getattr(config.pair, name)) for name in ("texts", "pictures")}
+        return {"family": config.family, "shape": config.shape, "pair": both | {"each": config.pair.each}}
     missing = _missing(config)
     plain: dict[str, Any] = {}
     for name, value in _items(config):
@@ -72,7 +76,8 @@ def _missing(c: ModelConfig) -> set[str]:
     finds = c.shape == "encoder-decoder" and c.head.kind == "boxes"
     writes = c.head.kind == "language-model" and not flat
     tokens = c.front.kind == "tokens" or writes
-    summed_up = pictures and c.shape == "encoder" and c.head.kind in ("class", "states") and c.position.kind != "grid"
+    ends = c.head.kind in ("class", "states", "vector")
+    summed_up = pictures and c.shape == "encoder" and ends and c.position.kind != "grid"
     taught = c.head.kind == "class" and c.head.taught
     plain = taught or (c.head.kind == "class" and c.head.pooled_norm)  # a class without BERT's dense layer
     present = {
@@ -118,6 +123,8 @@ def _missing(c: ModelConfig) -> set[str]:
         "position.low position.high position.trained": c.position.scaling == "llama3",
         "decoder_position.factor": c.decoder_position is not None and c.decoder_position.scaling != "none",
         "head.queries": finds,
+        "head.end": c.head.pool == "end",
+        "head.bias": c.head.kind == "language-model" or c.head.width is not None,
         "head.helper": c.shape == "encoder" and pictures,
         "head.pooler_activation": c.head.pooler and not taught,
     }

@@ -31,6 +31,29 @@ class States(nn.Module):
         return torch.tanh(self.pooler(_first(states, keep)))
 
 
+class Vector(nn.Module):
+    """One vector for the whole input, to be compared with others by its direction. Returns B W.
+
+    width: by one more projection; None: as wide as the states. pool: as for a class, or `EndState`, which wants the
+    tokens where others want to know which states are real.
+    """
+
+    def __init__(
+        self, dim: int, width: int | None = None, *, pool: str | nn.Module = "first", bias: bool = False
+    ) -> None:
+        super().__init__()
+        self.pool = POOLS[pool](dim) if isinstance(pool, str) else pool
+        self.project = nn.Identity() if width is None else nn.Linear(dim, width, bias=bias)
+        self.reads_first = pool == "first"  # and no other state
+        self.reads_tokens = isinstance(pool, EndState)
+
+    def forward(self, states: Tensor, beside: Tensor | None = None) -> Tensor:
+        """beside: which states are real, B T, or the tokens, where the pool reads them."""
+        vector: Tensor = self.project(self.pool(states, beside))
+        note(self, "output", vector)
+        return vector
+
+
 class LanguageModel(nn.Module):
     """A score for every token of the vocabulary; the table may be the embedding's own (Press and Wolf, 2017)."""
 
@@ -189,6 +212,29 @@ def _mean(states: Tensor, keep: Tensor | None) -> Tensor:
     return (states * real).sum(dim=1) / real.sum(dim=1).clamp(min=1)
 
 
+def _slot(states: Tensor, keep: Tensor | None) -> Tensor:
+    return states[:, -1]  # also where it is padding: a network that was trained so wants rows of one length
+
+
+class EndState(nn.Module):
+    """The state of the token that ends a text: the first `end` in its row, or the first of its highest tokens.
+
+    CLIP's published checkpoints have the end token as the last of their vocabulary, and the first of them were read by
+    the second rule. A row without the token is read at its first state, as the published program does.
+    """
+
+    def __init__(self, end: int | None = None) -> None:
+        super().__init__()
+        self.end = end
+
+    def forward(self, states: Tensor, tokens: Tensor | None = None) -> Tensor:
+        """states: B T D, tokens: B T -> B D."""
+        if tokens is None:
+            raise ValueError("the end of a text is found by its tokens, but none were given; pass them")
+        found = tokens if self.end is None else (tokens == self.end).int()
+        return states[torch.arange(states.size(0), device=states.device), found.argmax(dim=1)]
+
+
 class WeightedMean(nn.Module):
     """A mean of the states in which each has a learned weight, by what it holds (Hassani et al., 2021)."""
 
@@ -211,6 +257,7 @@ POOLS: dict[str, Callable[[int], Callable[[Tensor, Tensor | None], Tensor]]] = {
     "first": lambda dim: _first,
     "last": lambda dim: _last,
     "mean": lambda dim: _mean,
+    "slot": lambda dim: _slot,
     "weighted": WeightedMean,
 }
 

@@ -19,6 +19,11 @@ Activation = Callable[[Tensor], Tensor]
 Norm = Callable[[], nn.Module]
 
 
+def quick_gelu(x: Tensor) -> Tensor:
+    """x·σ(1.702·x): GELU's other approximation, by one sigmoid (Hendrycks and Gimpel, 2016; CLIP)."""
+    return x * torch.sigmoid(1.702 * x)
+
+
 class BatchNorm(nn.Module):
     """Normalise each feature over all tokens of the batch: what Transformers do *not* do, kept to show why.
 

@@ -256,7 +256,7 @@ class DecoderOnly(nn.Module):
         states = self.decoder(
             tokens, keep=keep, positions=positions, segments=segments, cache=cache, segment_memory=segment_memory
         )
-        return _logits(self, states, keep)
+        return _logits(self, states, tokens if getattr(self.head, "reads_tokens", False) else keep)
 
     def start_cache(self, room: int = 64) -> DecoderCache:
         """An empty cache for `forward`."""

@@ -29,6 +29,7 @@ TASKS: dict[str, tuple[str, str]] = {  # the name in config.json and recipes -> 
     # before the next: folders named images and masks are no two classes
     "segmentation": ("segmentation", "segment"),
     "picture-classification": ("picture_classes", "classify"),
+    "picture-matching": ("picture_matching", "match"),
     "painting": ("painting", "paint"),
     "autoencoding": ("autoencoding", "reconstruct"),
     "network": ("network", "run"),
@@ -45,6 +46,7 @@ ALSO_CALLED = {  # other names that people may write
 _BY_NETWORK: tuple[tuple[tuple[str | None, str | None, str | None], str], ...] = (
     (("autoencoder", None, "patches"), "autoencoding"),
     (("conditioned", None, None), "painting"),
+    (("pair", None, None), "picture-matching"),
     ((None, "class", "patches"), "picture-classification"),
     ((None, "masks", "patches"), "segmentation"),
     (("encoder", "boxes", "patches"), "detection"),

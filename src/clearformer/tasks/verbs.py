@@ -5,7 +5,7 @@ Nothing here needs a tensor, so that help is instant.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from clearformer.inference.chat_settings import ChatConfig
@@ -15,6 +15,7 @@ from clearformer.inference.painting_settings import PaintingConfig, usual_painti
 from clearformer.inference.reading_settings import (
     AnswerConfig,
     ClassConfig,
+    MatchConfig,
     ReadingConfig,
     VectorConfig,
     WhyClassConfig,
@@ -280,3 +281,12 @@ VERBS: dict[str, Verb] = {
         ),
     )
 }
+# One command, another kind of model: it has no classes, and is told the labels to choose from.
+VERBS["match"] = replace(
+    VERBS["classify"],
+    does="matches pictures with texts",
+    example='photo.jpg --labels "a photo of a cat,a photo of a dog"',
+    input="picture",
+    options=MatchConfig,
+    why=None,
+)

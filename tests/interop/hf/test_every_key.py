@@ -44,6 +44,9 @@ VIT = {
     "hidden_size": SMALL, "intermediate_size": 12, "num_hidden_layers": 1, "num_attention_heads": 2,
     "image_size": 8, "patch_size": 4,
 }  # fmt: skip
+HALF = {"hidden_size": SMALL, "intermediate_size": 12, "num_hidden_layers": 1, "num_attention_heads": 2}
+TEXTS, SEEN = {"vocab_size": VOCAB, "max_position_embeddings": 24}, {"image_size": 8, "patch_size": 4}
+CLIP = {"text_config": HALF | TEXTS | {"eos_token_id": 7}, "vision_config": HALF | SEEN, "projection_dim": 6}
 
 # The class of theirs, the class of its configuration, and what that is given.
 MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -72,6 +75,8 @@ MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "marian": ("MarianMTModel", "MarianConfig", SEQ2SEQ),
     "pegasus": ("PegasusForConditionalGeneration", "PegasusConfig", SEQ2SEQ),
     "vit": ("ViTForImageClassification", "ViTConfig", VIT),
+    "clip": ("CLIPModel", "CLIPConfig", CLIP),
+    "siglip": ("SiglipModel", "SiglipConfig", {"text_config": HALF | TEXTS, "vision_config": HALF | SEEN}),
     "whisper": ("WhisperForConditionalGeneration", "WhisperConfig", WHISPER),
 }
 

@@ -26,6 +26,7 @@ ACTIVATIONS: dict[str, Activation] = {
     "gelu_new": "gelu-tanh",
     "gelu_pytorch_tanh": "gelu-tanh",
     "gelu_fast": "gelu-tanh",
+    "quick_gelu": "quick-gelu",
     "relu": "relu",
     "silu": "silu",
     "swish": "silu",

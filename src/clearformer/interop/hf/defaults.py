@@ -8,6 +8,7 @@ refused.
 
 from typing import Any
 
+from clearformer.interop.hf.pair_defaults import PAIR_DEFAULTS
 from clearformer.interop.hf.picture_defaults import PICTURE_DEFAULTS
 
 _BERT: dict[str, Any] = {
@@ -221,6 +222,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "umt5": {key: value for key, value in _T5.items() if key != "add_cross_attention"}
     | {"feed_forward_proj": "gated-gelu"},
     **PICTURE_DEFAULTS,
+    **PAIR_DEFAULTS,
     "whisper": {key: value for key, value in _BART.items() if key not in ("is_decoder", "add_cross_attention")}
     | {
         "decoder_attention_heads": 6,

@@ -10,6 +10,7 @@ from clearformer.interop.hf import (
     beit,
     bert,
     bloom,
+    clip,
     deit,
     dinov2,
     distilbert,
@@ -26,6 +27,7 @@ from clearformer.interop.hf import (
     qwen,
     roberta,
     roformer,
+    siglip,
     smollm3,
     t5,
     transformer_xl,
@@ -53,7 +55,7 @@ _FILES = (
     *(bert, roberta, distilbert, albert, roformer, electra, modernbert),
     *(gpt2, llama, qwen, gemma, smollm3, phi3, gpt_neox, opt, bloom, transformer_xl),
     *(bart, m2m_100, t5, marian, whisper),
-    *(vit, deit, dinov2, beit),
+    *(vit, deit, dinov2, beit, clip, siglip),
 )
 FAMILIES: dict[str, Family] = {word: cast(Family, file) for file in _FILES for word in file.MODEL_TYPES}
 

@@ -1,13 +1,11 @@
 """Families of pictures and sound that are known and not opened, by the `model_type` of config.json, with the reason."""
 
-_TWO = "it is two encoders, one of texts and one of pictures, and a model folder here holds one network"
 _SAMPLES = "it reads samples through convolutions, and models of sound here read spectra"
 _WINDOWS = "its attention is within windows and its layers merge patches, which no model here does"
 
 UNOPENED: dict[str, str] = {
-    "clip": _TWO,
-    "siglip": _TWO,
-    "siglip2": _TWO,
+    "siglip2": "it reads pictures of any shape as rows of patches with a mask, and models here read squares of one "
+    "size; the checkpoints of SigLIP 2 for one size, such as google/siglip2-base-patch16-224, say siglip",
     "wav2vec2": _SAMPLES,
     "hubert": _SAMPLES,
     "wavlm": _SAMPLES,
