@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "source",
         metavar="SOURCE",
         help="a checkpoint's folder (Hugging Face, CTranslate2), a .gguf file, or owner/name[@revision] of the Hugging "
-        "Face hub",
+        "Face hub, with or without hub: before it",
     )
     parser.add_argument("dir", type=Path, metavar="FOLDER", help="the model folder to write")
     parser.add_argument(
@@ -55,10 +55,11 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _imported(arguments: argparse.Namespace) -> "Bundle":
     """From a path, or, where nothing lies there and the name could be one, from the hub."""
-    from clearformer.folder.fetched import hub_name
+    from clearformer.folder.fetched import asked_of_hub, hub_name
     from clearformer.interop.importer import import_checkpoint
 
-    source, on_hub = Path(arguments.source), hub_name(arguments.source)
+    source = Path(arguments.source)
+    on_hub = asked_of_hub(arguments.source) or hub_name(arguments.source)
     languages = _languages(arguments)
     if source.exists() or on_hub is None:
         return import_checkpoint(source, arguments.dir, arguments.family, split=arguments.split, languages=languages)
