@@ -16,7 +16,8 @@ DEFAULT_MODEL = "en-de"
 
 
 def load(model: str | Path = DEFAULT_MODEL, *others: str | Path) -> Any:
-    """Open a model folder, the folder of a run, or a model that ships, by its path or name.
+    """Open a model folder, the folder of a run, or a model that ships, by its path or name; `hub:owner/name` is a model
+    of the Hugging Face hub, which is fetched once.
 
     Returns the object for its task: one with `translate`, `summarize`, `generate`, `classify`, `detect`, `tag`,
     `answer`, `embed`, `fill` or `transcribe`. It runs in PyTorch, where it can be traced; a classifier, tagger, …
@@ -24,9 +25,10 @@ def load(model: str | Path = DEFAULT_MODEL, *others: str | Path) -> Any:
     their mean.
     """
     from clearformer.inference.engines import open_bundle
+    from clearformer.interop.hub_models import here
     from clearformer.tasks.in_use import in_use
 
-    return in_use(*(open_bundle(one) for one in (model, *others)))
+    return in_use(*(open_bundle(here(one)) for one in (model, *others)))
 
 
 def import_checkpoint(
@@ -37,15 +39,19 @@ def import_checkpoint(
     split: str | None = None,
     languages: tuple[str, str] | None = None,
 ) -> Any:
-    """Open a published checkpoint, ready to use; with `out`, also keep it there as a model folder.
+    """Open a published checkpoint, ready to use; with `out`, also keep it there as a model folder. `hub:owner/name` is
+    fetched, and kept at `out`.
 
     Which method it has follows from its head, as for `load`. split: where vocab.txt lists whole tokens, the pattern
     that finds them in a text. languages: of a translator among many, from which to which.
     """
     from clearformer.interop import importer
+    from clearformer.interop.hub_models import import_asked
     from clearformer.tasks.in_use import in_use
 
     told: dict[str, Any] = {"split": split, "languages": languages}
+    if (made := import_asked(source, out, family, **told)) is not None:
+        return in_use(made)
     found = importer.read_checkpoint(Path(source), family, **told).bundle if out is None else None
     return in_use(found or importer.import_checkpoint(Path(source), Path(str(out)), family, **told))
 
@@ -59,9 +65,11 @@ def translate(
     """
     from clearformer.inference.engines import open_translator
     from clearformer.inference.translation_settings import DecodingConfig
+    from clearformer.interop.hub_models import here
 
     config = DecodingConfig(**choices)
-    return open_translator(model, "auto", config, scores="tokens").translate(texts, config, any_language=any_language)
+    translator = open_translator(here(model), "auto", config, scores="tokens")
+    return translator.translate(texts, config, any_language=any_language)
 
 
 def build_index(
@@ -75,17 +83,19 @@ def build_index(
 
     by: what one result is, a passage, a line or a file. model: an encoder; without one, words alone are found.
     """
+    from clearformer.interop.hub_models import here
     from clearformer.retrieval.build_index import build_index as build
 
     given = [files] if isinstance(files, str | Path) else files
-    return build(given, folder, model=model, unit=by)
+    return build(given, folder, model=None if model is None else here(model), unit=by)
 
 
 def open_index(folder: str | Path, *, model: str | Path | None = None) -> "SearchIndex":
     """Open a search index; `ask` it a question. model: where its model lies now, if it has been moved."""
+    from clearformer.interop.hub_models import here
     from clearformer.retrieval.search_index import open_index as open_folder
 
-    return open_folder(folder, model=model)
+    return open_folder(folder, model=None if model is None else here(model))
 
 
 def train(

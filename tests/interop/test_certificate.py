@@ -35,8 +35,9 @@ def test_what_cannot_be_compared_is_said(tmp_path, missing):
     made = read_hugging_face(tmp_path).bundle
     (tmp_path / missing).unlink()
     found = certify(made, tmp_path)
-    assert found.as_json() == {"checked": False, "reason": found.reason}
+    assert found.as_json() == {"checked": False, "reason": found.reason, "self_check": found.alone.as_json()}
     assert found.reason
+    assert found.alone.padding < 1e-4
 
 
 def test_as_json_names_the_reference():

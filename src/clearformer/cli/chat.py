@@ -5,6 +5,7 @@ import json
 import sys
 from typing import IO, TYPE_CHECKING
 
+from clearformer.cli.named_models import ModelName
 from clearformer.cli.options import add_options, read_options
 from clearformer.cli.use import add_answers, add_texts, given_texts, is_typed, open_model, open_output, utf8_word
 from clearformer.inference.chat_settings import OPTIONS, ChatConfig
@@ -20,8 +21,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_texts(parser, "messages of one conversation")
     parser.add_argument(
         "--model",
+        type=ModelName,
         default=DEFAULT,
-        help="a model that converses: a model folder, the folder of a run, or the name of one that was fetched "
+        help="a model that converses: a model folder, the folder of a run, hub:OWNER/NAME, or the name of one that was "
+        "fetched "
         f"({DEFAULT}, which `clearformer models get {DEFAULT}` fetches)",
     )
     parser.add_argument("--system", type=utf8_word, metavar="TEXT", help="what the model is told before all messages")

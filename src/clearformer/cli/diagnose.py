@@ -4,12 +4,15 @@ import argparse
 import json
 from pathlib import Path
 
+from clearformer.cli.named_models import ModelName
 from clearformer.cli.usage import UsageError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
-    parser.add_argument("folder", metavar="RUN|MODEL", help="the folder of a run, a model folder, or a model's name")
+    parser.add_argument(
+        "folder", type=ModelName, metavar="RUN|MODEL", help="the folder of a run, a model folder, or a model's name"
+    )
     parser.add_argument("--source", type=Path, metavar="FILE", help="sentences to look at (a run has its own)")
     parser.add_argument("--reference", type=Path, metavar="FILE", help="their translations by people")
     parser.add_argument("--json", action="store_true", help="print JSON")

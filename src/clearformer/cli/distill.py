@@ -3,13 +3,19 @@
 import argparse
 from pathlib import Path
 
+from clearformer.cli.named_models import ModelName
 from clearformer.cli.search_options import add_others
 from clearformer.cli.use import check_folder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
-    parser.add_argument("teacher", metavar="TEACHER", help="a model folder, or the name of a model that ships")
+    parser.add_argument(
+        "teacher",
+        type=ModelName,
+        metavar="TEACHER",
+        help="a model folder, the name of a model that ships, or hub:OWNER/NAME",
+    )
     parser.add_argument(
         "words",
         nargs="+",
@@ -19,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_others(parser, "of the same labels, or over the same vocabulary,")
     parser.add_argument(
         "--also",
+        type=ModelName,
         action="append",
         default=[],
         metavar="MODEL",
@@ -26,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--back",
+        type=ModelName,
         action="append",
         default=[],
         metavar="MODEL",

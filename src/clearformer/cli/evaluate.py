@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from clearformer.cli.calibrate import calibrate
 from clearformer.cli.languages import add_translator, settle_translator
+from clearformer.cli.named_models import ModelName
 from clearformer.cli.options import add_options
 from clearformer.cli.parser import number_between
 from clearformer.cli.search_options import add_engine, add_others, add_search, check_engine, search_config
@@ -50,7 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help="with --calibrate: chrF2 of a sentence that counts as good (60)",
     )
-    parser.add_argument("--judge", metavar="MODEL", help="painters: a classifier that reads the class of each painting")
+    parser.add_argument(
+        "--judge", type=ModelName, metavar="MODEL", help="painters: a classifier that reads the class of each painting"
+    )
     parser.add_argument(
         "--samples", type=int, metavar="N", help="painters: pictures that are painted to be judged (5000)"
     )

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from clearformer.cli.named_models import ModelName
 from clearformer.cli.usage import UsageError
 from clearformer.cli.use import check_folder
 
@@ -12,7 +13,9 @@ QUANTIZATIONS = ("float32", "int16", "int8", "int8_float32")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
-    parser.add_argument("model", metavar="MODEL", help="a model folder or the name of one that ships")
+    parser.add_argument(
+        "model", type=ModelName, metavar="MODEL", help="a model folder, the name of one that ships, or hub:OWNER/NAME"
+    )
     parser.add_argument("dir", type=Path, metavar="FOLDER", help="the folder to write")
     parser.add_argument(
         "--to",

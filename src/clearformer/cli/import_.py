@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "source",
         metavar="SOURCE",
         help="a checkpoint's folder (Hugging Face, CTranslate2), a .gguf file, or owner/name[@revision] of the Hugging "
-        "Face hub",
+        "Face hub, with or without hub: before it",
     )
     parser.add_argument("dir", type=Path, metavar="FOLDER", help="the model folder to write")
     parser.add_argument(
@@ -35,6 +35,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             metavar="LANGUAGE",
             help=f"of a translator among many: the language {what}",
         )
+    parser.add_argument(
+        "--not-prose",
+        action="store_true",
+        help="a language model of something else than sentences (proteins, music), or an untrained one: do not ask how "
+        "likely sentences are for it",
+    )
     add_limit(parser)
     parser.add_argument("--json", action="store_true", help="print the certificate as JSON")
 
@@ -55,13 +61,15 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _imported(arguments: argparse.Namespace) -> "Bundle":
     """From a path, or, where nothing lies there and the name could be one, from the hub."""
-    from clearformer.folder.fetched import hub_name
+    from clearformer.folder.fetched import asked_of_hub, hub_name
     from clearformer.interop.importer import import_checkpoint
 
-    source, on_hub = Path(arguments.source), hub_name(arguments.source)
+    source = Path(arguments.source)
+    on_hub = asked_of_hub(arguments.source) or hub_name(arguments.source)
     languages = _languages(arguments)
     if source.exists() or on_hub is None:
-        return import_checkpoint(source, arguments.dir, arguments.family, split=arguments.split, languages=languages)
+        told = {"split": arguments.split, "languages": languages, "prose": not arguments.not_prose}
+        return import_checkpoint(source, arguments.dir, arguments.family, **told)
     from clearformer.cli.progress import progress_bar
     from clearformer.interop.get_model import import_from_hub
     from clearformer.interop.hub import endpoint
@@ -87,7 +95,7 @@ def _languages(arguments: argparse.Namespace) -> tuple[str, str] | None:
 def rows(certificate: dict[str, object]) -> list[tuple[str, str]]:
     """The certificate as a table: what was compared, and the outcome."""
     if not certificate["checked"]:
-        return [("parity", f"not checked: {certificate['reason']}")]
+        return [("parity", f"not checked: {certificate['reason']}"), *_alone(certificate.get("self_check"))]
     differences = certificate["largest_difference"]
     assert isinstance(differences, dict)
     table = [("reference", str(certificate["reference"]))]
@@ -97,6 +105,17 @@ def rows(certificate: dict[str, object]) -> list[tuple[str, str]]:
         if isinstance(outcome, list) and outcome:
             table.append((label, f"equal for {sum(outcome)} of {len(outcome)} texts"))
     return table
+
+
+def _alone(found: object) -> list[tuple[str, str]]:
+    """What the model showed by itself."""
+    if not isinstance(found, dict):
+        return []
+    words = {"future": "future changes the past", "padding": "padding changes a text", "cached_steps": "cached steps"}
+    table = [(words[name], f"{value:.1e}") for name, value in found.items() if name in words]
+    if "perplexity" in found:
+        table.append(("perplexity of plain sentences", f"{found['perplexity']:,.1f}"))
+    return [("values", "finite"), *table]
 
 
 def facts(made: "Bundle", folder: Path) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
+from clearformer.cli.named_models import ModelName
 from clearformer.cli.parser import number_between
 
 if TYPE_CHECKING:
@@ -16,7 +17,10 @@ LONGEST = 1_000_000  # tokens in a sequence; no model reads more, and the count 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
     parser.add_argument(
-        "model", metavar="MODEL", help="a model folder, or a preset such as tiny, base, big, gpt2, bert-base, gpt3"
+        "model",
+        type=ModelName,
+        metavar="MODEL",
+        help="a model folder, hub:OWNER/NAME, or a preset such as tiny, base, big, gpt2, bert-base, gpt3",
     )
     kind = number_between(1, LONGEST)
     parser.add_argument(

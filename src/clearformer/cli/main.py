@@ -15,6 +15,7 @@ from typing import Any
 
 from clearformer import __version__
 from clearformer.cli import streams
+from clearformer.cli.named_models import fetch_named
 from clearformer.cli.parser import CommandParser, suggestion
 from clearformer.cli.usage import UsageError
 from clearformer.tasks.verbs import VERBS as USES
@@ -83,6 +84,7 @@ def _run(verb: str, given: Sequence[str]) -> int:
     chosen = parser.read(given)
     streams.check_output(verb, getattr(chosen, "output", None))
     logging.basicConfig(level=logging.INFO, format="%(message)s", handlers=[_ToStderr()])
+    fetch_named(chosen)
     module.run(chosen)
     sys.stdout.flush()  # or a pipe that was closed is noticed when nobody can handle it any more
     return 0

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from clearformer.cli.evaluate import add_test_set
+from clearformer.cli.named_models import ModelName
 from clearformer.cli.options import read_options
 from clearformer.cli.parser import number_between
 from clearformer.cli.search_options import add_search, search_config
@@ -15,7 +16,9 @@ from clearformer.cli.use import check_folder
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the verb takes."""
-    parser.add_argument("model", metavar="MODEL", help="a model folder or the name of one that ships")
+    parser.add_argument(
+        "model", type=ModelName, metavar="MODEL", help="a model folder, the name of one that ships, or hub:OWNER/NAME"
+    )
     parser.add_argument("out", type=Path, metavar="FOLDER", help="where to write the smaller model")
     add_test_set(parser, several=True)
     kind = number_between(0.0, 100.0)

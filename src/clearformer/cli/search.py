@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from clearformer.cli.named_models import ModelName
 from clearformer.cli.parser import either, number_between
 from clearformer.cli.usage import UsageError
 from clearformer.cli.use import GivenText, add_answers, given_texts, naming_places, open_output, portions, utf8_word
@@ -41,7 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--model",
-        help="an encoder, for search by meaning; build without it finds words alone, ask knows the index's own",
+        type=ModelName,
+        help="an encoder (a folder, a name, or hub:OWNER/NAME), for search by meaning; "
+        "build without it finds words alone, ask knows the index's own",
     )
     parser.add_argument("--k", type=number_between(1, MOST), default=10, help="ask: how many results (10)")
     parser.add_argument("--input", type=Path, metavar="FILE", help="ask: a file of queries, one per line")

@@ -3,6 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
+from clearformer.cli.named_models import ModelName
 from clearformer.cli.options import add_options, read_options
 from clearformer.cli.usage import UsageError, asked_wrongly
 from clearformer.inference.translation_settings import DecodingConfig
@@ -34,6 +35,7 @@ def add_others(parser: argparse.ArgumentParser, share: str = "over the same voca
     """--with, for the verbs that several models can do together. share: what they must have in common."""
     parser.add_argument(
         "--with",
+        type=ModelName,
         dest="others",
         action="append",
         default=[],

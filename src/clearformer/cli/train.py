@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import clearformer
+from clearformer.cli.named_models import ModelName
 from clearformer.cli.parser import number_between
 from clearformer.cli.shipped import EXAMPLE
 from clearformer.cli.usage import UsageError, asked_wrongly
@@ -47,9 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--start",
+        type=ModelName,
         metavar="MODEL",
-        help="a model to begin with: a model folder, the folder of a run, or one that ships or was fetched; `scratch` "
-        "begins with none, also where --data would begin with one",
+        help="a model to begin with: a folder, a name, or hub:OWNER/NAME; `scratch` is none, also where --data has one",
     )
     parser.add_argument(
         "--reverse", action="store_true", help="train the recipe's other direction, from target to source"

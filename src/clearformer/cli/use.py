@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple, TypeVar
 
+from clearformer.cli.named_models import ModelName
 from clearformer.cli.shipped import is_example, shipped_examples
 from clearformer.cli.usage import UsageError
 
@@ -32,9 +33,13 @@ class GivenText(NamedTuple):
 
 def add_model(parser: argparse.ArgumentParser, what: str, *, default: str | None = None, needed: bool = True) -> None:
     """--model. needed: there is no default, and the verb does not find one by what it is given."""
-    shown = f"{what}: a model folder, the folder of a run, or the name of a model that ships or was fetched"
+    shown = (
+        f"{what}: a model folder, the folder of a run, the name of a model that ships or was fetched, or "
+        "hub:OWNER/NAME, which is fetched"
+    )
     parser.add_argument(
         "--model",
+        type=ModelName,
         required=needed and default is None,
         default=default,
         help=f"{shown} ({default})" if default else shown,

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from clearformer.folder.description import CONFIG, FORMAT, ModelFolder, open_folder
 from clearformer.folder.eight_bits import SCALE, from_eight_bits, to_eight_bits
+from clearformer.folder.fetched import HUB, pinned_name
 from clearformer.folder.preprocessing import Markers, Preprocessing
 from clearformer.foundation import settings, storage
 from clearformer.model.adapters import merged_weights
@@ -122,17 +123,19 @@ def _beside(base: ModelFolder, folder: Path) -> dict[str, str]:
     base.verify()
     return {
         "base": relpath(base.path.resolve(), folder.resolve()),
-        "name": base.path.name,
+        "name": pinned_name(base.path) or base.path.name,
         "weights": storage.sha256(base.path / WEIGHTS),
     }
 
 
 def _base_weights(folder: Path, adapters: Mapping[str, Any]) -> dict[str, Tensor]:
     """The weights that adapters were trained beside; those of any other model are refused."""
-    where = folder / str(adapters.get("base"))
+    where, name = folder / str(adapters.get("base")), str(adapters.get("name"))
     try:
-        base = open_folder(where if where.is_dir() else str(adapters.get("name")))
-    except ValueError:
+        base = open_folder(where if where.is_dir() else name)
+    except ValueError as error:
+        if name.startswith(HUB):
+            raise ValueError(f"{folder} holds adapters for {name}: {error}") from None
         raise ValueError(
             f"{folder} holds adapters, and the model that they belong to is not at {where}; put it there, or merge the "
             "two where both are: clearformer export ADAPTERS FOLDER --to clearformer"

@@ -14,7 +14,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from clearformer.folder.fetched import hub_name, place_of
+from clearformer.folder.fetched import HUB, asked_of_hub, hub_name, place_of
 from clearformer.folder.preprocessing import TOKENIZERS, Preprocessing, read_preprocessing
 from clearformer.foundation import storage
 from clearformer.foundation.storage import DamagedError
@@ -106,6 +106,8 @@ def find_model(model: str | Path) -> Path:
 
 def _where_to_get(model: str, place: Path | None) -> str:
     """There is no such folder: what to do instead. place: where it would lie if it were fetched."""
+    if (on_hub := asked_of_hub(model)) is not None:
+        return f"{on_hub} of the hub is not on this machine yet; fetch it with `clearformer models get {on_hub}`"
     ships = f"models that ship: {', '.join(shipped_names()) or 'none'}"
     near = difflib.get_close_matches(model, shipped_names(), n=1)
     if place is None and near:
@@ -114,8 +116,8 @@ def _where_to_get(model: str, place: Path | None) -> str:
         return f"the model {model} is not on this machine yet; fetch it with `clearformer models get {model}`"
     if place is not None and not Path(model).parent.is_dir():  # runs/x, beside other runs, is no name on the hub
         return (
-            f"there is no model folder {model} ({ships}); if that is a name on the Hugging Face hub, fetch it with "
-            f"`clearformer models get {model}`"
+            f"there is no model folder {model} ({ships}); if that is a name on the Hugging Face hub, "
+            f"write {HUB}{model}, or fetch it with `clearformer models get {model}`"
         )
     return (
         f"there is no model folder {model} ({ships}; `clearformer models list` shows others); train one with "

@@ -1,8 +1,9 @@
 """How well an imported model agrees with the published program: the same inputs through both, layer by layer.
 
-Where `transformers` is installed, an import ends with this table; where it is not, the table says "not checked". The
-published program opens the folder itself, so nothing of our own reading is shared by the two sides. A model that does
-not agree, or that answers with something that is not a number, has a fault, and the import of it fails.
+Where `transformers` is installed, an import ends with this table; where it is not, or does not open the format, the
+model is held against its own promises (`self_check`), and the table says so. The published program opens the folder
+itself, so nothing of our own reading is shared by the two sides. A model that does not agree, or breaks a promise, has
+a fault, and the import of it fails.
 """
 
 import contextlib
@@ -11,7 +12,7 @@ import importlib.util
 import logging
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from torch import Tensor, nn
 
 from clearformer.folder.bundle import Bundle
 from clearformer.interop.foreign_files import read_json
-from clearformer.interop.pair_certificate import compare_pair, pictures_of
+from clearformer.interop.pair_certificate import compare_pair
+from clearformer.interop.self_check import SelfCheck, check_itself
 from clearformer.interop.tensor_files import PICKLED
 from clearformer.interop.value_gaps import DisagreementError, difference, fault
 from clearformer.model.config import ModelConfig
@@ -42,7 +44,8 @@ _LONGEST = 48  # tokens of a text: enough to reach every part, and quick
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
-    """The outcome. layers: the largest difference at each layer's output; greedy: one verdict per text.
+    """The outcome. layers: the largest difference at each layer's output; greedy: one verdict per text. alone: what the
+    model showed by itself, where no reference could be asked.
 
     fault: what is wrong with the model, if something is.
     """
@@ -54,12 +57,14 @@ class Certificate:
     logits: float | None = None
     greedy: tuple[bool, ...] = ()
     tokens: tuple[bool, ...] = ()
+    alone: SelfCheck | None = None
     fault: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """For config.json."""
         if not self.checked:
-            return {"checked": False, "reason": self.reason}
+            told = {"checked": False, "reason": self.reason}
+            return told if self.alone is None else {**told, "self_check": self.alone.as_json()}
         return {
             "checked": True,
             "reference": self.reference,
@@ -69,44 +74,38 @@ class Certificate:
         }
 
 
-def certify(bundle: Bundle, source: Path) -> Certificate:
-    """Compare, or say why that could not be done. source: the published folder or file."""
+def certify(bundle: Bundle, source: Path, *, prose: bool = True) -> Certificate:
+    """Compare; where that cannot be done, say why, and let the model show what it can by itself.
+
+    source: the published folder or file. prose: whether a language model is one of sentences.
+    """
+    made = _compared(bundle, source)
+    if made.checked:
+        return made
+    alone = check_itself(bundle, prose=prose)
+    return replace(made, alone=alone, fault=alone.fault)
+
+
+def _compared(bundle: Bundle, source: Path) -> Certificate:
     if importlib.util.find_spec("transformers") is None:
-        return _unchecked(bundle, "transformers is not installed")
+        return _unchecked("transformers is not installed")
     if source.is_file():
-        return _unchecked(bundle, f"transformers is not asked about a single {source.suffix or 'nameless'} file")
+        return _unchecked(f"transformers is not asked about a single {source.suffix or 'nameless'} file")
     if any((source / name).is_file() for name in PICKLED) and not any(source.glob("*.safetensors")):
-        return _unchecked(bundle, "transformers would have to unpickle the weights")
+        return _unchecked("transformers would have to unpickle the weights")
     if not (source / "config.json").is_file() or not any(source.glob("*.safetensors")):
-        return _unchecked(bundle, "transformers does not open a folder of this format")
+        return _unchecked("transformers does not open a folder of this format")
     try:
         with _quiet():
             return _compare(bundle, source)
     except DisagreementError as apart:
         return Certificate(checked=True, fault=str(apart))
     except Exception as error:  # a folder that their program cannot open is not a failed import
-        return _unchecked(bundle, f"transformers could not run it ({_line(error)})")
+        return _unchecked(f"transformers could not run it ({_line(error)})")
 
 
-@torch.no_grad()
-def _unchecked(bundle: Bundle, reason: str) -> Certificate:
-    """Without a reference, a model must at least answer with numbers."""
-    config, model = bundle.config, bundle.model.eval()
-    if config.pair is not None:
-        blank = pictures_of(config, 1) * 0
-        finite = bool(model(blank, torch.zeros(1, config.of_texts.max_len, dtype=torch.long)).isfinite().all())
-        return Certificate(checked=False, reason=reason, fault="" if finite else _NOT_NUMBERS)
-    tokens = torch.arange(min(8, config.max_len)).remainder(max(config.vocab_size, 1))[None]
-    front = config.front
-    source = {
-        "tokens": tokens,
-        "patches": torch.zeros(1, front.channels, front.picture, front.picture),
-        "sound": torch.zeros(1, 16, front.mels),
-    }[front.kind]
-    target = tokens.remainder(config.target_vocab_size or max(config.vocab_size, 1))
-    answer = model(source, target) if config.shape == "encoder-decoder" else model(source)
-    finite = bool(answer.isfinite().all())
-    return Certificate(checked=False, reason=reason, fault="" if finite else _NOT_NUMBERS)
+def _unchecked(reason: str) -> Certificate:
+    return Certificate(checked=False, reason=reason)
 
 
 @torch.no_grad()

@@ -10,7 +10,7 @@ from typing import Any
 
 from clearformer.folder.bundle import Bundle
 from clearformer.folder.description import shipped_models, shipped_names
-from clearformer.folder.fetched import HubName, fetched_models, hub_name, place_of
+from clearformer.folder.fetched import HubName, asked_of_hub, fetched_models, hub_name, place_of
 from clearformer.foundation import storage
 from clearformer.foundation.locks import only_one
 from clearformer.foundation.machine import cache_folder
@@ -32,7 +32,8 @@ def get_model(name: str, config: FetchConfig | None = None, *, on_progress: OnPr
     place = place_of(name)
     if place is None:
         raise ValueError(_unknown(name))
-    with only_one(downloads() / f".{place.name}.lock"):
+    # Another lock than that of the files' folder, which has the same name where a commit is asked for.
+    with only_one(downloads() / f".{place.name}.model.lock"):
         if not _is_whole(place):
             _get(name, place, config, on_progress)
     return place
@@ -69,7 +70,7 @@ def downloads() -> Path:
 
 def _get(name: str, place: Path, config: FetchConfig | None, on_progress: OnProgress) -> None:
     storage.sweep(fetched_models(), only=place.name)  # what an interrupted import left
-    on_hub = hub_name(name)
+    on_hub = asked_of_hub(name) or hub_name(name)
     if on_hub is not None:
         import_from_hub(on_hub, place, config, on_progress=on_progress)
     else:

@@ -117,7 +117,7 @@ def _refusal(error: Exception, name: HubName) -> str:
     if isinstance(error, errors.RevisionNotFoundError):
         return f"{name.repo} has no branch, tag or commit {name.revision}; leave it out for the newest"
     if isinstance(error, errors.OfflineModeIsEnabled):
-        return f"{name} cannot be fetched while HF_HUB_OFFLINE is set; unset it"
+        return f"{name} is not on this machine yet and cannot be fetched while HF_HUB_OFFLINE is set; unset it"
     status = getattr(getattr(error, "response", None), "status_code", None)
     if status is not None:
         return f"{endpoint()} answered {status} when asked for {name}; try again later"

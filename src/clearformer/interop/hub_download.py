@@ -113,7 +113,7 @@ def _check_size(found: Repository, names: list[str], folder: Path, config: Fetch
     if total > config.max_gb * 1e9:
         raise ValueError(
             f"{found.repo} has {total / 1e9:.1f} GB to fetch, more than the {config.max_gb:g} GB that are allowed; "
-            f"allow more with --max-gb {-(-total // 10**9)}"
+            f"allow more with --max-gb {-(-total // 10**9)}, which `clearformer models get` takes"
         )
     missing = _bytes_of(found, [name for name in names if not (folder / name).is_file()])
     free = shutil.disk_usage(folder).free

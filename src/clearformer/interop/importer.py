@@ -40,11 +40,13 @@ def import_checkpoint(
     split: str | None = None,
     languages: tuple[str, str] | None = None,
     origin: Mapping[str, Any] | None = None,
+    prose: bool = True,
 ) -> Bundle:
     """Import a checkpoint into a model folder `out`; its provenance says how well it agrees with the published program.
 
     split: where vocab.txt lists whole tokens, the pattern that finds them in a text. languages: of a translator among
-    many, the two that are wanted. origin: where the checkpoint was fetched from, for the provenance.
+    many, the two that are wanted. origin: where the checkpoint was fetched from, for the provenance. prose: whether a
+    language model is expected to find sentences likely.
     """
     source = Path(source)
     found = read_checkpoint(source, family, split=split, languages=languages)
@@ -54,7 +56,7 @@ def import_checkpoint(
         log.info("%s: %s is not used: %s", source, name, reason)
     for note in found.notes:
         log.info("%s: %s", source, note)
-    certificate = certificates.certify(found.bundle, source)
+    certificate = certificates.certify(found.bundle, source, prose=prose)
     if certificate.fault:
         raise ValueError(f"{source}: the imported model is not the published one: {certificate.fault}; nothing written")
     provenance = {

@@ -12,6 +12,7 @@ from clearformer.folder.description import open_folder
 from clearformer.folder.fetched import place_of
 from clearformer.folder.run_folder import RECIPE
 from clearformer.foundation import settings
+from clearformer.interop.hub_models import here
 from clearformer.tasks import all_tasks, find_task
 from clearformer.tasks.automatic.fine_tuning import begin_with
 from clearformer.tasks.task import Automatic, Choice, Chosen, Examined, Task
@@ -79,7 +80,7 @@ def choose(files: Sequence[Path], out: Path, task: str | None = None, *, start: 
 def choose_for(found: Recognised, files: Sequence[Path], out: Path, *, start: str | Path | None = None) -> Chosen:
     """The choices for data that was recognised: from the model that is named, else from one that suits and is here."""
     # A model that is not there is refused before anything is made.
-    given = None if start is None or start == SCRATCH else open_folder(start)
+    given = None if start is None or start == SCRATCH else open_folder(here(start))
     chosen = found.automatic.choose(files, out)
     if given is not None:
         return begin_with(chosen, given)

@@ -11,6 +11,7 @@ from clearformer import __version__
 from clearformer.folder import bundle
 from clearformer.folder.bundle import Bundle
 from clearformer.folder.description import open_folder
+from clearformer.folder.fetched import HUB
 from clearformer.model.build import build
 from clearformer.model.weights import start_from, weights_of
 from clearformer.run.recipe import Recipe
@@ -57,8 +58,10 @@ def _shown(names: Sequence[str]) -> str:
 
 def provenance(recipe: Recipe, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Where a model comes from. facts: what its task has to say."""
+    start = str(recipe.model.get("from", ""))
     told = {
         "recipe": recipe.name,
+        "begun_with": start if start.startswith(HUB) else None,
         "seed": recipe.training.seed,
         **facts,
         "attribution": recipe.data.attribution,

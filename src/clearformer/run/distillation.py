@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from clearformer.folder.description import find_model, read_description
+from clearformer.folder.fetched import lasting_name
 from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.run.recipe import Recipe, trainable
 from clearformer.run.train import Watchers, train
@@ -52,4 +53,4 @@ def taken_over(model: Mapping[str, Any], teacher: Path) -> dict[str, Any]:
         there = described.get(name) or described["layers"]
         if own.get(name, 0) > there:  # before the teacher has written for an hour
             raise ValueError(f"model.{name} is {own[name]}, but the teacher has {there} to take from; ask for fewer")
-    return {**own, "from": str(teacher.resolve())}
+    return {**own, "from": lasting_name(teacher)}

@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from clearformer.folder.description import find_model
+from clearformer.folder.fetched import lasting_name
 from clearformer.folder.run_folder import RECIPE
 from clearformer.foundation import settings
+from clearformer.interop.hub_models import here
 from clearformer.tasks import TASKS, find_task
 from clearformer.tasks.data_files import seen_from
 from clearformer.tasks.model_section import model_config
@@ -79,7 +81,7 @@ def parse_recipe(values: Mapping[str, Any], where: str, *, base: Path = Path()) 
 def begun_with(recipe: Recipe, start: str | Path) -> Recipe:
     """The same recipe from a model folder: its sizes are the model's, and of [model] only dropout and head stay."""
     kept = {name: value for name, value in recipe.model.items() if name in ("dropout", "head")}
-    model = {"from": str(find_model(start).resolve()), **kept}
+    model = {"from": lasting_name(find_model(here(start))), **kept}
     longest = model_config(model, {}).max_len  # what does not fit is said now
     data = recipe.data
     if getattr(data, "max_length", 0) > longest:
@@ -146,14 +148,15 @@ def keep_recipe(recipe: Recipe, out: Path, *, base: Path, resume: bool) -> None:
 
 
 def find_start(model: Mapping[str, Any], base: Path) -> Path | None:
-    """The model folder that training begins with, if [model] names one."""
+    """The model folder that training begins with, if [model] names one; fetched if it is one of the hub."""
     if "from" not in model:
         return None
     beside = base / str(model["from"])
-    return find_model(beside if beside.exists() else str(model["from"])).resolve()
+    return find_model(beside if beside.exists() else here(str(model["from"]))).resolve()
 
 
 def with_start(recipe: Recipe, base: Path) -> Recipe:
-    """The recipe with the whole name of the folder that it begins with, so that it means the same everywhere."""
+    """The recipe with the whole name of the model that it begins with, so that it means the same everywhere: a path, or
+    a commit of the hub."""
     start = find_start(recipe.model, base)
-    return recipe if start is None else replace(recipe, model={**recipe.model, "from": str(start)})
+    return recipe if start is None else replace(recipe, model={**recipe.model, "from": lasting_name(start)})

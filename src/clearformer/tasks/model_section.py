@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from clearformer.folder.description import read_description
+from clearformer.folder.description import find_model, read_description
 from clearformer.foundation import settings
 from clearformer.model.config import ModelConfig
 from clearformer.model.families import FAMILIES
@@ -19,7 +19,7 @@ def model_config(values: Mapping[str, Any], sizes: Mapping[str, Any], *, base: P
     rest = dict(values)
     start, name, family = rest.pop("from", None), rest.pop("preset", None), rest.pop("family", None)
     if start is not None:  # the widths are that model's; dropout may be ours, and a head that the data decides
-        described = read_description(base or Path(start)).model
+        described = read_description(base or find_model(start)).model
         return settings.parse(
             ModelConfig, merge(merge(described, rest), sizes), f"[model] from {start}", within="model"
         )

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from clearformer.folder.description import ModelFolder
+from clearformer.folder.fetched import lasting_name
 from clearformer.tasks.task import Choice, Chosen
 from clearformer.text.language import guess
 
@@ -34,7 +35,7 @@ def begin_with(chosen: Chosen, start: ModelFolder, *, reason: str = "--start say
     dim, longest = int(described.get("dim", 512)), int(described.get("max_len", 512))
     recipe = {name: dict(value) if isinstance(value, dict) else value for name, value in chosen.recipe.items()}
     head, why_head = _head(described, recipe["model"])
-    recipe["model"] = {"from": str(start.path.resolve())} | ({"head": head} if head else {}) | _dropout(described)
+    recipe["model"] = {"from": lasting_name(start.path)} | ({"head": head} if head else {}) | _dropout(described)
     recipe["data"].pop("vocabulary", None)
     read = recipe["data"].get("max_length", longest)
     recipe["data"] |= {"max_length": min(read, longest)} if "max_length" in recipe["data"] else {}
@@ -78,7 +79,7 @@ def begin_with(chosen: Chosen, start: ModelFolder, *, reason: str = "--start say
 def _from_another(chosen: Chosen, start: ModelFolder, reason: str) -> Chosen:
     kept = [one for one in chosen.choices if one.what != "model"]
     begun = Choice(what="model", value=f"begins with {start.path}", reason=reason)
-    model = {**chosen.recipe["model"], "from": str(start.path.resolve())}
+    model = {**chosen.recipe["model"], "from": lasting_name(start.path)}
     return replace(chosen, recipe={**chosen.recipe, "model": model}, choices=[*kept, begun])
 
 
