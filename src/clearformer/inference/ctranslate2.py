@@ -22,6 +22,7 @@ from clearformer.folder.description import ModelFolder, open_folder
 from clearformer.foundation import storage
 from clearformer.foundation.machine import cores
 from clearformer.foundation.progress import OnProgress, unwatched
+from clearformer.inference.kept_names import name_keeper
 from clearformer.inference.translation_settings import DecodingConfig, Translation, nothing, share_out, usual_search
 from clearformer.text.tokenizer import Tokenizer
 from clearformer.text.unusable import UnusableTextError
@@ -65,6 +66,7 @@ class CTranslate2Translator:
             raise ValueError(f"{folder} holds no weights for ctranslate2; convert it first")
         self.provenance: dict[str, Any] = dict(opened.provenance)
         self.usual = usual_search(self.provenance)
+        self.keeper = name_keeper(self.provenance)
         self.source_tokenizer, self.target_tokenizer = opened.preprocessing.sides
         self.markers = opened.preprocessing.framing
         self.places: dict[str, int | None] = made["places"]
@@ -104,6 +106,15 @@ class CTranslate2Translator:
         chosen = replace(config or self.usual, **changes)
         check(chosen)
         given = [texts] if isinstance(texts, str) else list(texts)
+        found = self._as_they_are(given, chosen, on_progress)
+        if self.keeper is None or not chosen.keep_names:
+            return found
+        return self.keeper.mend(given, found, chosen, self._as_they_are)
+
+    def _as_they_are(
+        self, given: Sequence[str], chosen: DecodingConfig, on_progress: OnProgress = unwatched
+    ) -> list[list[Translation]]:
+        """What the model makes of these very texts."""
         sources = self.encode(given, chosen)
         results: list[list[Translation]] = [[nothing()] for _ in sources]
         too_long = self._too_long(sources)
@@ -283,7 +294,7 @@ class CTranslate2Translator:
         with self._opening:
             if self._reference is None:
                 self._reference = self._open_reference()
-        return self._reference.alternatives(texts, config)
+        return self._reference.alternatives(texts, replace(config, keep_names=False))
 
 
 class _Aside:
