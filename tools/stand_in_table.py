@@ -2,9 +2,11 @@
 
     python tools/stand_in_table.py en-de $TATOEBA/train.en.gz $TATOEBA/train.de.gz
     python tools/stand_in_table.py zh-en $ZH/train.zh.gz $ZH/train.en.gz
+    python tools/stand_in_table.py en-zh $ZH/train.en.gz $ZH/train.zh.gz --also $TATOEBA/train.en.gz
 
 The words that are not rare are those of the text that the model learned from: written small once, or, if they are only
-ever written with a capital, so many times (--seen). How a name looks in a translation is counted in the same text, and
+ever written with a capital, so many times (--seen). A small text has not all of a language's words, so that others may
+be taken from a larger one (--also). How a name looks in a translation is counted in the same text, and
 which names and numbers the model keeps is tried on its sentences: the best of each kind stand in. The weights stay as
 they are.
 """
@@ -37,12 +39,14 @@ NUMBERS = {
     "decimal": "2.5 1.5 3.5 0.5",
     "time": "2:30 6:30 7:30 8:30 10:30",
 }
-TRIED = 20  # sentences for each name and number
+SHORT = "digit", "small"  # shapes that may stand in for the others
+TRIED_NAMES = 20  # sentences for each name
+TRIED = 12  # sentences for each number
 START_ALONE = 3  # times that a word was seen that only ever stands at the beginning of a sentence
 FEWEST = 8  # sentences that say anything
-ENOUGH = 0.6  # of them have to keep a name
+ENOUGH = 0.4  # of them have to keep a name
 NAMES_KEPT = 8
-NUMBERS_KEPT = 3  # of the same shape, and of others
+NUMBERS_KEPT = 3  # of the same shape, and of short ones
 WORD = re.compile(rf"[{LATIN}]+(?:[-'’][{LATIN}]+)*")
 NUMBER = re.compile(r"(?<![\d.,:])\d+(?:[.,:]\d+)*(?![.,:]?\d)")
 
@@ -54,15 +58,19 @@ def main() -> None:
     parser.add_argument("source", type=Path, help="what it learned from, one sentence per line")
     parser.add_argument("target", type=Path, help="the translations")
     parser.add_argument("--seen", type=int, default=5, help="how often a word in capitals was seen if it is known (5)")
+    parser.add_argument("--also", type=Path, help="more text of the source's language: its words in small letters")
     given = parser.parse_args()
     folder = find_model(given.model)
     sources, targets = list(read_lines(given.source)), list(read_lines(given.target))
     translator = open_translator(folder, scores="none")
     languages = [str(translator.provenance[f"{side}_language"]) for side in ("source", "target")]
     marks = dict(zip(("source", "target"), (MARKS[one] for one in languages), strict=True))
+    words = {*words_of(sources, given.seen)}
+    if given.also:
+        words |= {word for word in words_of(list(read_lines(given.also)), given.seen) if word.islower()}
     table = {
         "script": script_of(sources),
-        "words": " ".join(sorted(words_of(sources, given.seen))),
+        "words": " ".join(sorted(words)),
         "names": names_kept(translator, sources, targets),
         "numbers": numbers_that_stay(translator, sources),
         "marks": marks,
@@ -106,7 +114,7 @@ def names_kept(translator: Any, sources: Sequence[str], targets: Sequence[str]) 
             continue
         left, right = (partner, name) if wide else (name, partner)
         forms = forms_of(right, left, sources, targets)
-        sentences = [line for line in sources if len(places(left, line)) == 1][-TRIED:]
+        sentences = [line for line in sources if len(places(left, line)) == 1][-TRIED_NAMES:]
         found = translator.translate(sentences)
         kept = sum(sum(len(places(form, one.text)) for form in forms) == 1 for one in found) / max(1, len(found))
         print(f"{left:10} {right:10} {len(sentences):3} sentences, kept in {kept:.0%}")
@@ -149,7 +157,7 @@ def places(name: str, line: str) -> list[str]:
 
 
 def numbers_that_stay(translator: Any, sources: Sequence[str]) -> dict[str, list[str]]:
-    """The numbers that stand in for those of each shape: the best of the same shape, then the best of the others.
+    """The numbers that stand in for those of each shape: the best of the same shape, then the best short ones.
 
     They are put in the place of numbers of that shape, or, where the text has too few, of any number.
     """
@@ -162,7 +170,8 @@ def numbers_that_stay(translator: Any, sources: Sequence[str]) -> dict[str, list
     chosen = {}
     for kind in SHAPES:
         lines = like[kind] if len(like[kind]) >= FEWEST else every
-        rates = {number: rate(translator, number, lines[-TRIED:]) for row in NUMBERS.values() for number in row.split()}
+        candidates = dict.fromkeys(" ".join(NUMBERS[one] for one in (kind, *SHORT)).split())
+        rates = {number: rate(translator, number, lines[-TRIED:]) for number in candidates}
         print(kind, len(lines), ", ".join(f"{number} {kept:.0%}" for number, kept in rates.items()))
         best = sorted(rates, key=lambda number: -rates[number])
         own = [number for number in best if number in NUMBERS[kind].split()]

@@ -16,6 +16,7 @@ def found(text: str, script: str = "Latin") -> list[str]:
     ("text", "items"),
     [
         ("Dr. Achterberg flew from Nairobi to Boston.", ["Achterberg", "Nairobi"]),
+        ("Prof. Rossi flew", ["Rossi"]),
         ("How do I install this Software?", []),  # small letters were seen
         ("It is unbelievable.", []),  # rare, but no name
         ("Okonkwo's software", ["Okonkwo"]),

@@ -110,6 +110,9 @@ def test_numbers_are_written_as_the_target_does(table: StandInTable, source: str
         ("Okonkwo has books", "Okonkwo Okonkwo hat Bücher", ["Okonkwo"]),
         ("paid for 3 books", "drei Bücher", []),
         ("met LH441", "traf LH441", []),
+        ("met in 7:00", "um 7 Uhr", []),
+        ("met in 7:15", "um 7.15 Uhr", []),
+        ("met in 7:15", "um 7.45 Uhr", ["7", "15"]),
     ],
 )
 def test_what_is_missing_is_named(table: StandInTable, source: str, translation: str, lost: list[str]):

@@ -14,7 +14,7 @@ from clearformer.inference.translation_settings import DecodingConfig, Translati
 from clearformer.text.stand_in_table import Attempt, StandInTable, stand_in_table
 
 Search = Callable[[list[str], DecodingConfig], list[list[Translation]]]
-ATTEMPTS = 12  # ways to fill the places of a sentence
+ATTEMPTS = 16  # ways to fill the places of a sentence
 
 
 class _Found(NamedTuple):
@@ -52,6 +52,11 @@ class NameKeeper:
         for row, tried in attempts.items():
             mended[row] = self._best(texts[row].strip(), found[row], tried, answers)[: config.nbest]
         return self._told(texts, mended)
+
+    def put_back(self, text: str, read_as: str, said: str) -> str | None:
+        """What was said of the text that was read instead, with the items of the text itself; None if it lost some."""
+        tried = self.table.attempts(text.strip(), ATTEMPTS)
+        return next((self.table.restored(one, said) for one in tried if one.text == read_as), None)
 
     def _best(
         self,

@@ -18,6 +18,7 @@ _WORD = rf"(?P<word>[{LATIN}\d]+(?:[-'’&][{LATIN}\d]+)*(?:\+\+|#)?)"
 _OTHER = rf"(?P<other>[^\W\d_{LATIN}]+)"
 _TOKEN = re.compile(f"{_DATE}|{_NUMBER}|{_WORD}|{_OTHER}")
 _SHORT_ENDING = re.compile(r"['’][a-z]{1,2}$")  # Okonkwo's, Okonkwo'll
+_TITLE = re.compile(rf"[{LATIN}]{{2,4}}\.\s+[{LATIN}]{{2}}")  # Dr. Okonkwo, Prof. Rossi, St. Petersburg
 _LONG_WORD = re.compile(rf"[{LATIN}]{{2,}}")
 _PARTS = re.compile(r"[-'’&]")
 
@@ -41,6 +42,8 @@ def rare_items(text: str, known: Collection[str], script: str) -> list[Item]:
             continue
         foreign = (match["other"] is None) != (script == "Latin")
         if match["other"] and not foreign:
+            continue
+        if _TITLE.match(text, match.start()):
             continue
         word = match[0] if match["date"] else _SHORT_ENDING.sub("", match[0])
         if match["date"] or (not shouts and _is_rare(word, known, foreign=foreign)):

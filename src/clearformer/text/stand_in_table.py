@@ -54,6 +54,9 @@ class StandInTable:
         names = Counter(item.text for item in items if item.kind == "name")
         lost = [name for name, count in names.items() if len(name_places(name, translation)) != count]
         text, translation = _without(text, names), _without(translation, names)  # a name's digits are its own
+        for time in (item.text for item in items if item.kind == "time"):  # 7:15 may be 7.15, and 7:00 may be 7
+            text, translation = (one.replace(time, time.removesuffix(":00")) for one in (text, translation))
+            translation = translation.replace(time.replace(":", "."), time)
         lost += numbers_lost(text, translation)
         return lost + [item.text for item in items if item.kind in _MARKED and self._is_miswritten(item, translation)]
 
