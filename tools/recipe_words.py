@@ -512,6 +512,7 @@ CHINESE = {
     "DecodingConfig.max_ratio": "译文最长为源句的多少倍……",
     "DecodingConfig.max_extra": "……再加多少词元",
     "DecodingConfig.no_repeat_ngram": "连续这么多个词元的片段不得写两次；0：允许",
+    "DecodingConfig.keep_names": "保留模型几乎没见过的名字、数字和编号（模型目录说明了做法时才起作用）",
     "AnswerConfig": "怎样找答案。",
     "AnswerConfig.longest": "答案最多多少词元",
     "AnswerConfig.no_answer": "文本里没有答案时就说没有（前提是模型学过这一点）",

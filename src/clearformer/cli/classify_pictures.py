@@ -51,7 +51,7 @@ def refuse_picture_arguments(arguments: argparse.Namespace) -> None:
 
 
 def classify_pictures(arguments: argparse.Namespace, *, matching: bool = False, named: bool = True) -> None:
-    """Print the class of every picture, in order. matching: the labels to choose from are given; named: so is the model."""
+    """Print the class of every picture, in order. matching, named: the labels, and the model, were given."""
     from clearformer.data.readers.picture_sets import Tolerance, pictures_below
     from clearformer.data.readers.pictures import ENDINGS
     from clearformer.inference.picture_classifier import PictureClassifier

@@ -11,6 +11,7 @@ from clearformer.cli.document_translation import check_places, gives_a_document,
 from clearformer.cli.languages import OtherLanguages, add_translator, settle_translator, some_texts
 from clearformer.cli.search_options import add_engine, add_others, add_search, check_engine, search_config
 from clearformer.cli.use import add_answers, add_texts, answer_texts
+from clearformer.inference.kept_names import LostRemarks
 from clearformer.inference.sentence_confidence import Confidence, UnsureRemarks
 
 if TYPE_CHECKING:
@@ -89,10 +90,11 @@ def _translate_document(
         },
         at_end=others.finish,
     )
-    remarks = UnsureRemarks()
+    remarks, lost = UnsureRemarks(), _lost_items(translator, config)
     for sentence in done.sentences:
         remarks.see(sentence.place, sentence.confidence)
-    _remark(remarks)
+        lost.see(sentence.place, sentence.source, sentence.text)
+    _remark(remarks, lost)
 
 
 def _translate_lines(
@@ -101,21 +103,23 @@ def _translate_lines(
     from clearformer.inference.translation_settings import untouched
 
     confidence, remarks = _Sureness(translator.provenance), UnsureRemarks()
-    unit, numbers = "text" if arguments.text else "line", count(1)
+    unit, numbers, lost = "text" if arguments.text else "line", count(1), _lost_items(translator, config)
 
     def translate_all(texts: list[str]) -> list[list["Translation"]]:
         return translator.alternatives(texts, config, any_language=True)
 
     def show(source: str, found: list["Translation"]) -> Iterator[str]:
         sure = [confidence.of(source, one) for one in found]
-        remarks.see(f"{unit} {next(numbers)}", sure[0])
+        place = f"{unit} {next(numbers)}"
+        remarks.see(place, sure[0])
+        lost.see(place, source, found[0].text)
         return _present(translator, source, list(zip(found, sure, strict=True)), arguments)
 
     typed = arguments.text and not (arguments.json or config.nbest > 1 or arguments.align)
     every = _with_care(translate_all, translator.provenance, confidence) if typed else translate_all
     translate = others.around(every, lambda text, _: [untouched(text)])
     answer_texts(arguments, translate, show, portion=8 * config.batch, keep_blank=True, at_end=others.finish)
-    _remark(remarks)
+    _remark(remarks, lost)
 
 
 class _Sureness:
@@ -157,9 +161,14 @@ def _with_care(translate_all: "TranslateAll", known: dict[str, Any], sureness: _
     return careful
 
 
-def _remark(remarks: UnsureRemarks) -> None:
-    if told := remarks.remark():
-        print(told, file=sys.stderr)
+def _lost_items(translator: "AnyTranslator", config: "DecodingConfig") -> LostRemarks:
+    return LostRemarks(translator.keeper if config.keep_names else None)
+
+
+def _remark(*remarks: UnsureRemarks | LostRemarks) -> None:
+    for one in remarks:
+        if told := one.remark():
+            print(told, file=sys.stderr)
 
 
 def _present(
@@ -194,13 +203,18 @@ def _as_json(translator: "AnyTranslator", source: str, one: "Translation", align
     }
     if one.text and not one.tokens:  # in another language, and left as it is
         entry["untranslated"] = True
+    if one.read_as is not None:
+        entry["read_as"] = one.read_as
+    if one.lost:
+        entry["lost"] = list(one.lost)
     if align:
-        entry["alignment"] = translator.alignment(source, one.ids) if one.ids else []
+        entry["alignment"] = translator.alignment(one.read_as or source, one.ids) if one.ids else []
     return entry
 
 
 def _looked(translator: "AnyTranslator", source: str, one: "Translation") -> list[tuple[str, str, float]]:
-    """Each target piece with the source piece that it looked at most, and how much."""
+    """Each target piece with the source piece that it looked at most, and how much, in what the model read."""
+    source = one.read_as or source
     pieces = [*translator.source_tokenizer.encode(source.strip(), add_special=False).pieces, "·"]
     rows = []
     for target, weights in zip(one.tokens, translator.alignment(source, one.ids), strict=True):

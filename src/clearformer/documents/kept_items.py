@@ -1,10 +1,10 @@
-"""What must come out as it went in: addresses, placeholders, code; and numbers, which are looked at afterwards."""
+"""What must come out as it went in: addresses, placeholders, code; and a text around its numbers."""
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from clearformer.documents.segments import Fragment
+from clearformer.text.kept_numbers import NUMBER
 
 _URL = r"(?:https?|ftp|file|git|ssh|mailto|urn|doi):[^\s<>\"'“”‘’（）。，、]*[^\s<>\"'“”‘’.,;:!?)\]}（）。，、]"
 _WWW = r"\bwww\.[\w.-]+\.\w+(?:/[^\s<>\"'（）。，、]*[\w/])?"
@@ -27,17 +27,6 @@ _KEPT = re.compile("|".join(f"(?:{one})" for one in (
 )))  # fmt: skip
 
 _BY_ORDER = re.compile(r"%[-+#0]*[\d.*]*[hlLzjt]*[A-Za-z@]|\{\}")
-_NUMBER = re.compile(r"\d+(?:[.,'’\u00a0\u202f]\d+)*")
-_INSIDE = re.compile(r"[.,'’\u00a0\u202f]")
-# How small numbers are also written. A model that says "drei" for 3 has kept it.
-_SPELLED = {
-    "0": "zero null 零 〇", "1": "one a an ein eine einen einem einer eines eins 一", "2": "two zwei beide 二 两 兩",
-    "3": "three drei 三", "4": "four vier 四", "5": "five fünf 五", "6": "six sechs 六", "7": "seven sieben 七",
-    "8": "eight acht 八", "9": "nine neun 九", "10": "ten zehn 十", "11": "eleven elf 十一", "12": "twelve zwölf 十二",
-    "20": "twenty zwanzig 二十", "30": "thirty dreißig 三十", "40": "forty vierzig 四十", "50": "fifty fünfzig 五十",
-    "60": "sixty sechzig 六十", "70": "seventy siebzig 七十", "80": "eighty achtzig 八十", "90": "ninety neunzig 九十",
-    "100": "hundred hundert 百 一百", "1000": "thousand tausend 千 一千",
-}  # fmt: skip
 
 
 def guarded(pieces: Iterable[Fragment], escape: Callable[[str], str]) -> Iterator[Fragment]:
@@ -56,39 +45,15 @@ def guarded(pieces: Iterable[Fragment], escape: Callable[[str], str]) -> Iterato
             yield Fragment(piece.text[last:])
 
 
-def numbers_in(text: str) -> Counter[str]:
-    """The numbers of a text, without marks between their digits: 1,000 and 1.000 are one."""
-    return Counter(_INSIDE.sub("", found) for found in _NUMBER.findall(_ascii_digits(text)))
-
-
-def numbers_kept(source: str, translation: str) -> bool:
-    """Whether every number of a text is in its translation, in digits or, if it is a small one, in words."""
-    lost = numbers_in(source) - numbers_in(translation)
-    said = translation.lower()
-    return all(_is_spelled(number, said) for number in lost.elements())
-
-
 def around_numbers(text: str) -> list[Fragment]:
     """A text with its numbers as kept items."""
     pieces, last = [], 0
-    for found in _NUMBER.finditer(text):
+    for found in NUMBER.finditer(text):
         pieces += [Fragment(text[last : found.start()]), Fragment(found[0], "kept")]
         last = found.end()
     return [piece for piece in (*pieces, Fragment(text[last:])) if piece.text]
 
 
-def _is_spelled(number: str, said: str) -> bool:
-    words = _SPELLED.get(number, "").split()
-    return any(word in said if word > "\u3000" else re.search(rf"\b{word}\b", said) for word in words)
-
-
 def in_order(before: Iterable[str], after: Iterable[str]) -> bool:
     """Whether placeholders that are filled by their order (%s, {}) are still in it."""
     return [one for one in before if _BY_ORDER.fullmatch(one)] == [one for one in after if _BY_ORDER.fullmatch(one)]
-
-
-def _ascii_digits(text: str) -> str:
-    """Full-width and other digits as 0 to 9."""
-    if text.isascii():
-        return text
-    return "".join(str(int(letter)) if letter.isdecimal() else letter for letter in text)

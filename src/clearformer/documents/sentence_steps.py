@@ -11,10 +11,11 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from clearformer.documents.kept_items import around_numbers, in_order, numbers_kept
+from clearformer.documents.kept_items import around_numbers, in_order
 from clearformer.documents.line_ends import spread, units
 from clearformer.documents.segments import Fragment, has_words, merged
 from clearformer.documents.stand_ins import StandIn, exchanged, unused
+from clearformer.text.kept_numbers import numbers_kept
 from clearformer.text.language import code_of
 
 _ENDS = ".!?。！？…"

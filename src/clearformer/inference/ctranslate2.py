@@ -22,6 +22,7 @@ from clearformer.folder.description import ModelFolder, open_folder
 from clearformer.foundation import storage
 from clearformer.foundation.machine import cores
 from clearformer.foundation.progress import OnProgress, unwatched
+from clearformer.inference.kept_names import name_keeper
 from clearformer.inference.other_languages import own_texts, put_back
 from clearformer.inference.translation_settings import DecodingConfig, Translation, nothing, share_out, usual_search
 from clearformer.text.tokenizer import Tokenizer
@@ -68,6 +69,7 @@ class CTranslate2Translator:
             raise ValueError(f"{folder} holds no weights for ctranslate2; convert it first")
         self.provenance: dict[str, Any] = dict(opened.provenance)
         self.usual = usual_search(self.provenance)
+        self.keeper = name_keeper(self.provenance)
         self.source_tokenizer, self.target_tokenizer = opened.preprocessing.sides
         self.markers = opened.preprocessing.framing
         self.places: dict[str, int | None] = made["places"]
@@ -115,6 +117,15 @@ class CTranslate2Translator:
         check(chosen)
         asked = [texts] if isinstance(texts, str) else list(texts)
         given, remarks = own_texts(asked, self.provenance, any_language=any_language)
+        found = self._as_they_are(given, chosen, on_progress)
+        if self.keeper is not None and chosen.keep_names:
+            found = self.keeper.mend(given, found, chosen, self._as_they_are)
+        return put_back(found, asked, remarks)
+
+    def _as_they_are(
+        self, given: Sequence[str], chosen: DecodingConfig, on_progress: OnProgress = unwatched
+    ) -> list[list[Translation]]:
+        """What the model makes of these very texts."""
         sources = self.encode(given, chosen)
         results: list[list[Translation]] = [[nothing()] for _ in sources]
         too_long = self._too_long(sources)
@@ -135,7 +146,7 @@ class CTranslate2Translator:
                 results[row] = found
                 done += 1
                 on_progress(done + len(ours), len(sources))
-        return put_back(results, asked, remarks)
+        return results
 
     def encode(self, texts: Sequence[str], config: DecodingConfig) -> list[list[int]]:
         """Source ids with their markers; an empty text has none."""
@@ -294,7 +305,8 @@ class CTranslate2Translator:
         with self._opening:
             if self._reference is None:
                 self._reference = self._open_reference()
-        return self._reference.alternatives(texts, config, any_language=True)  # which was decided before
+        config = replace(config, keep_names=False)
+        return self._reference.alternatives(texts, config, any_language=True)  # both were decided before
 
 
 class _Aside:

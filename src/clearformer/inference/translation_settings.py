@@ -72,6 +72,10 @@ class DecodingConfig:
         default=0,
         metadata={"help": "no run of this many tokens is written twice; 0 allows it", "least": 0, "most": 1000},
     )
+    keep_names: bool = field(
+        default=True,
+        metadata={"help": "keep names, numbers and codes that the model hardly knows, if its folder says how"},
+    )
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -138,6 +142,8 @@ class Translation:
     """One translation. score: log-probability under the length penalty; tokens: its pieces.
 
     remark: why a text was left as it is, such as that it is in another language than the model reads.
+    read_as: the text that the model read instead, with known names for rare ones; score and tokens belong to that.
+    lost: names, numbers and codes of the text that are not in the translation.
     """
 
     text: str
@@ -147,6 +153,8 @@ class Translation:
     token_log_probs: tuple[float, ...]
     ids: tuple[int, ...] = field(repr=False)
     remark: str | None = None
+    read_as: str | None = None
+    lost: tuple[str, ...] = ()
 
 
 def nothing() -> Translation:

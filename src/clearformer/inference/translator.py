@@ -22,6 +22,7 @@ from clearformer.decoding.stop import FullBeam, Proved, StopRule
 from clearformer.decoding.workers import side_by_side
 from clearformer.folder.bundle import Bundle
 from clearformer.foundation.progress import OnProgress, unwatched
+from clearformer.inference.kept_names import name_keeper
 from clearformer.inference.other_languages import own_texts, put_back
 from clearformer.inference.predictor import describe, size
 from clearformer.inference.steppers import SearchInput, Seq2SeqStepper, SourceBatch, pad_sources, stepper_for
@@ -52,6 +53,7 @@ class Translator:
         self.readable: Stepper[Any] = Seq2SeqStepper(self.model, bos=self.markers.start)
         self.stepper = stepper_for(self.model, bos=self.markers.start)
         self.usual = usual_search(bundle.provenance)
+        self.keeper = name_keeper(bundle.provenance)
         self._small = size(self.model) < SMALL
         position = bundle.config.decoder_position or bundle.config.position
         self.longest_target = bundle.config.max_len - 1 if position.kind == "learned" else sys.maxsize
@@ -96,8 +98,17 @@ class Translator:
         chosen = replace(config or self.usual, **changes)
         given = [texts] if isinstance(texts, str) else list(texts)
         own, remarks = own_texts(given, self.provenance, any_language=any_language)
-        found = self.search_all(self.encode(own, chosen), chosen, on_progress=on_progress)
-        return put_back([[self._present(one) for one in best] or [nothing()] for best in found], given, remarks)
+        found = self._as_they_are(own, chosen, on_progress)
+        if self.keeper is not None and chosen.keep_names:
+            found = self.keeper.mend(own, found, chosen, self._as_they_are)
+        return put_back(found, given, remarks)
+
+    def _as_they_are(
+        self, texts: Sequence[str], config: DecodingConfig, on_progress: OnProgress = unwatched
+    ) -> list[list[Translation]]:
+        """What the model makes of these very texts."""
+        found = self.search_all(self.encode(texts, config), config, on_progress=on_progress)
+        return [[self._present(one) for one in best] or [nothing()] for best in found]
 
     def search_all(
         self,

@@ -37,7 +37,6 @@ TEXTS = (
     "It cost 3,14 €, didn't it? 🙂",
     "The quick brown fox jumps over the lazy dog, and nobody who saw it could say afterwards why it had done so.",
 )
-_NOT_NUMBERS = "it answers with what is not a number"
 _GREEDY_STEPS = 12
 _LONGEST = 48  # tokens of a text: enough to reach every part, and quick
 

@@ -113,7 +113,12 @@ class Handlers:
         """Whether a text is surely in another language than the model reads; language: which, where it is known."""
         expected = self.shown_model.bundle.provenance.get("source_language")
         found = guess_other(request.text[:MAX_CHARACTERS], expected if isinstance(expected, str) else None)
-        return {"other": found is not None, "language": found.language if found else None, "expected": expected}
+        told = {"other": found is not None, "language": found.language if found else None, "expected": expected}
+        try:
+            read = request.text if found else self.writer.as_read(request.text)
+        except ValueError:  # whatever is wrong with the text is said where its answer would stand
+            read = request.text
+        return {**told, "read_as": None if read == request.text else read}
 
     def translate(self, request: asked.TranslateRequest) -> dict[str, Any]:
         """What is written for a text."""
@@ -124,8 +129,13 @@ class Handlers:
 
     def trace(self, request: asked.Input) -> dict[str, Any]:
         """The tokens of both sides and the likeliest next ones: where a walk through the model begins and ends."""
-        look = self.look(request)
-        return {**self.shown_model.tokens(look), "ids": list(look.target[1:]), "predictions": self._predictions(look)}
+        look, read = self.look(request), self.writer.as_read(request.text)
+        return {
+            **self.shown_model.tokens(look),
+            "ids": list(look.target[1:]),
+            "predictions": self._predictions(look),
+            "read_as": None if read == request.text else read,
+        }
 
     def values(self, request: asked.ValuesRequest) -> dict[str, Any]:
         """Recorded values by name."""
@@ -204,8 +214,9 @@ class Handlers:
 
     def look(self, given: asked.Input) -> Look:
         """What to run for an input; without a target, the model writes its own."""
-        target = self.writer.best(given.text) if given.target is None else given.target
-        return self.shown_model.look(given.text, target)
+        text = self.writer.as_read(given.text)
+        target = self.writer.best(text) if given.target is None else given.target
+        return self.shown_model.look(text, target)
 
     def layer(self, name: str) -> AttentionLayer:
         """An attention layer by its name."""

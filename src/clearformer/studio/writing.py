@@ -23,7 +23,7 @@ from clearformer.inference.other_languages import remark_for
 from clearformer.inference.sentence_confidence import Confidence
 from clearformer.inference.steppers import SearchInput
 from clearformer.inference.text_generator import TextGenerator, transforms_of
-from clearformer.inference.translation_settings import usual_search
+from clearformer.inference.translation_settings import DecodingConfig, usual_search
 from clearformer.inference.translator import Translator, beam_config
 from clearformer.serving.admission import Turns
 from clearformer.serving.refusal import Refused
@@ -36,6 +36,7 @@ from clearformer.studio.trace_cache import TraceCache
 from clearformer.studio.writing_settings import Task, WritingSettings, settings_from
 
 MAX_SEARCHED = 256  # tokens of a source: a search takes time with every token that it writes
+REMEMBERED = 64  # answers
 CHOICES = 5  # likeliest tokens shown for each step
 
 
@@ -52,6 +53,7 @@ class Writer:
     def __init__(self, shown_model: ShownModel, traces: TraceCache, turns: Turns) -> None:
         self.shown_model, self._traces, self._turns = shown_model, traces, turns
         self._answers: dict[tuple[tuple[int, ...], WritingSettings], list[Hypothesis]] = {}
+        self._read_as: dict[tuple[str, DecodingConfig], str] = {}
 
     @cached_property
     def translator(self) -> Translator:
@@ -84,21 +86,47 @@ class Writer:
         scores_tokens = self.shown_model.config.head.kind == "language-model"
         return "generate" if self.shown_model.config.shape == "decoder" and scores_tokens else "read"
 
+    def as_read(self, text: str, settings: WritingSettings | None = None) -> str:
+        """The text that the model really reads: where it would lose a name, known ones stand in for the rare ones."""
+        if self.task != "translate" or self.translator.keeper is None:
+            return text
+        if len(self.shown_model.read(text)) > MAX_SEARCHED:
+            return text  # nobody searches for it
+        decoding = replace((settings or self.settings()).decoding, nbest=1)
+        key = text, decoding
+        if key not in self._read_as:
+            with self._turns.mine(), form_refusals():
+                [found] = self.translator.translate([text], decoding)
+            if len(self._read_as) >= REMEMBERED:
+                self._read_as.pop(next(iter(self._read_as)))
+            self._read_as[key] = found.read_as or text
+        return self._read_as[key]
+
     def best(self, text: str) -> tuple[int, ...]:
-        """The ids of what is written for a text; nothing where the model only reads."""
+        """The ids of what is written for a text as it is read; nothing where the model only reads."""
         if self.task != "translate":
             return ()
         return self._search(self.shown_model.read(text), self.settings())[0].tokens
 
     def write(self, text: str, settings: WritingSettings) -> dict[str, Any]:
         """What is written, best first, with everything that the page shows of it."""
-        source = self.shown_model.read(text)
+        read = self.as_read(text, settings)
+        source = self.shown_model.read(read)
         spelled = spell(self.shown_model.source_tokenizer, source)
+        told = {"source": spelled, "read_as": None if read == text else read}
         if self.task == "read":
-            return {"source": spelled, "results": [], "readings": self._readings(text)}
-        results = self.present_all(text, self._search(source, settings))
-        told = {"remark": remark} if (remark := remark_for(text, self.shown_model.bundle.provenance)) else {}
-        return {"source": spelled, "results": results, "readings": [], **told}
+            return {**told, "results": [], "readings": self._readings(text)}
+        results = self.present_all(read, self._search(source, settings))
+        for one in results:
+            one["restored"] = self._restored(text, read, one["text"])
+        if remark := remark_for(text, self.shown_model.bundle.provenance):
+            told["remark"] = remark
+        return {**told, "results": results, "readings": []}
+
+    def _restored(self, text: str, read: str, said: str) -> str | None:
+        """What was said, with the names of the text in the places of those that were read."""
+        keeper = self.translator.keeper if self.task == "translate" else None
+        return None if keeper is None or read == text else keeper.put_back(text, read, said)
 
     def present_all(self, text: str, found: Sequence[Hypothesis]) -> list[dict[str, Any]]:
         """The alternatives, the first in full. same_text_as: an earlier place with this very text in other pieces."""
@@ -111,16 +139,18 @@ class Writer:
 
     def result(self, text: str, ids: Sequence[int], settings: WritingSettings) -> dict[str, Any]:
         """One of the alternatives in full."""
-        source = self.shown_model.read(text)
-        for one in self._search(source, settings):
+        read = self.as_read(text, settings)
+        for one in self._search(self.shown_model.read(read), settings):
             if one.tokens == tuple(ids):
-                return self._present(text, one, detailed=True)
+                shown = self._present(read, one, detailed=True)
+                return {**shown, "restored": self._restored(text, read, shown["text"])}
         raise ValueError("these ids are not among the alternatives of this text; ask for the alternatives again")
 
     def tree(self, text: str, settings: WritingSettings, prefix: Sequence[int]) -> dict[str, Any]:
         """Every candidate of the beam search, the answer, and which leaf it is."""
         if self.task == "read":
             raise Refused("silent", "this model writes nothing, so there is no search to show")
+        text = self.as_read(text, settings)
         source = self.shown_model.read(text)
         recorder = TreeRecorder()
         with self._turns.mine(), form_refusals():
@@ -141,7 +171,7 @@ class Writer:
         if key not in self._answers:
             with self._turns.mine(), form_refusals():
                 found = self._write_with(source, settings)
-            if len(self._answers) >= 64:
+            if len(self._answers) >= REMEMBERED:
                 self._answers.pop(next(iter(self._answers)))
             self._answers[key] = found
         return self._answers[key]

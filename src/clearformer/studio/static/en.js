@@ -48,6 +48,7 @@ export const ENGLISH = {
   "sentence.ids": "Token numbers (this model has no tokenizer)",
   "remark.language": "This text seems to be in {name}, but the model reads {expected}; what it writes may sound right and mean nothing.",
   "remark.other": "This text does not seem to be in {expected}, which the model reads; what it writes may sound right and mean nothing.",
+  "remark.read": "The model hardly knows a name or number of this text, so another stands in for it. It reads: {text}",
   "token.about": "{token} · number {id}",
   "token.bytes": "byte {bytes} of {character}",
 
@@ -123,6 +124,8 @@ export const ENGLISH = {
   "translate.seen": "{token} was looked at by {by}.",
   "translate.score": "Score {score} · log-probability {total} · probability of the end {end}",
   "translate.good": "confidence: {chance} that the translation is good",
+  "translate.restored": "With the names and numbers of the text put back: {text}",
+  "translate.lost": "This one did not keep what stood in, so the names and numbers of the text cannot be put back.",
   "translate.alternatives": "Alternatives",
   "translate.same": "same text as {place}, in other pieces: {pieces}",
   "translate.alignment": "Alignment",

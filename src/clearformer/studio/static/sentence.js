@@ -49,7 +49,8 @@ async function remarkOn(model, remark) {
     const found = await ask("/api/language", { text });
     if (text !== chosen.text) return remark;
     const [name, expected] = [found.language, found.expected].map((code) => (code ? languageName(code) : null));
-    return replace(remark, found.other ? t(name ? "remark.language" : "remark.other", { name, expected }) : null);
+    const language = found.other ? t(name ? "remark.language" : "remark.other", { name, expected }) : null;
+    return replace(remark, found.read_as ? t("remark.read", { text: found.read_as }) : language);
   } catch {
     return replace(remark); // whatever is wrong with the text is said where its answer would stand
   }

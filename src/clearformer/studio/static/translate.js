@@ -54,6 +54,7 @@ function show(model, found, update) {
       h("div", { class: "side" }, h("h3", {}, t("translate.source")), h("p", { class: "tokens", dir: "auto" }, source)),
       h("div", { class: "side" }, h("h3", {}, t(model.task === "generate" ? "translate.continuation" : "translate.result")),
         h("p", { class: "tokens result", dir: "auto", lang: model.target_language, "data-result": shown.text }, target.length ? target : note(t("translate.nothing"))))),
+    found.read_as ? note(t(shown.restored ? "translate.restored" : "translate.lost", { text: shown.restored })) : null,
     readout,
     h("p", { class: "facts" }, t("translate.score", { score: number(shown.score), total: number(shown.log_prob), end: shown.end_log_prob === null ? "–" : percent(Math.exp(shown.end_log_prob)) }), shown.confidence == null ? null : " · " + t("translate.good", { chance: percent(shown.confidence) })),
     found.results.length > 1 ? alternatives(found, shown, update) : null,

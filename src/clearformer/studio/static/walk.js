@@ -9,7 +9,7 @@ import { number, percent } from "./format.js";
 import { askCell, currentInput, sides, layerName } from "./heads.js";
 import { t } from "./i18n.js";
 import { matrix } from "./matrix.js";
-import { numberField, sentenceBox, Waiting } from "./sentence.js";
+import { note, numberField, sentenceBox, Waiting } from "./sentence.js";
 import { stepsOf } from "./steps.js";
 import { chosen } from "./store.js";
 import { part, unpack } from "./tensor.js";
@@ -31,7 +31,10 @@ export function walkPage(model, leave, { offline = false } = {}) {
     arithmetic.clear();
     replace(bar, walkBar(model, steps, go, update));
     const [step, input] = [steps[chosen.step], currentInput()];
-    place.fill(() => gather(step, input), (found) => showStep(model, step, found, (layer, tokens) => openCell(layer, tokens, input, arithmetic, offline)));
+    place.fill(() => gather(step, input), (found) => [
+      offline && found.tokens.read_as ? note(t("remark.read", { text: found.tokens.read_as })) : null,
+      showStep(model, step, found, (layer, tokens) => openCell(layer, tokens, input, arithmetic, offline)),
+    ]);
   };
   const keys = (event) => {
     if (event.target.closest("input, textarea, select, button, summary, [role=application]")) return;

@@ -48,6 +48,7 @@ export const CHINESE = {
   "sentence.ids": "词元编号（此模型没有分词器）",
   "remark.language": "这段文字似乎是{name}，而模型读的是{expected}；它写出来的可能通顺，却没有意义。",
   "remark.other": "这段文字似乎不是模型所读的{expected}；它写出来的可能通顺，却没有意义。",
+  "remark.read": "模型几乎不认识这段文字中的某个名字或数字，因此用熟悉的词代替。它读到的是：{text}",
   "token.about": "{token} · 编号 {id}",
   "token.bytes": "“{character}”的字节 {bytes}",
 
@@ -123,6 +124,8 @@ export const CHINESE = {
   "translate.seen": "看过 {token} 的有：{by}。",
   "translate.score": "得分 {score} · 对数概率 {total} · 结束的概率 {end}",
   "translate.good": "置信度（译文合格的概率）{chance}",
+  "translate.restored": "把原文的名字和数字放回去：{text}",
+  "translate.lost": "这个译文没有保留代替词，原文的名字和数字放不回去。",
   "translate.alternatives": "其他译法",
   "translate.same": "与第 {place} 个文字相同，切分不同：{pieces}",
   "translate.alignment": "对齐",
