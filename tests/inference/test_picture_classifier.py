@@ -121,3 +121,16 @@ def test_a_model_of_texts_is_refused():
 
 def test_it_says_what_it_is(made):
     assert "4 classes, pictures of 8 × 8" in repr(PictureClassifier(made))
+
+
+def test_a_picture_is_cut_once_whoever_reads_it_first(made):
+    """A command reads pictures before it asks for their classes; the middle of a middle would be another picture."""
+    cut = replace(made.preprocessing, picture=replace(FACTS, fit="shortest", resized=12))
+    classifier = PictureClassifier(replace(made, preprocessing=cut))
+    pixels = picture(5, height=30, width=40)
+    square = classifier.read(pixels)
+    assert square.shape == (8, 8, 3)
+    assert np.array_equal(classifier.read(square), square)
+    assert classifier.classify(square) == classifier.classify(pixels)
+    whole = picture(6)  # of the size that the model reads, and yet a whole picture
+    assert not np.array_equal(classifier.read(whole), whole)

@@ -66,11 +66,14 @@ def test_a_sentencepiece_model_of_merges_is_refused(tmp_path):
 
 
 def test_one_class_makes_letters_small_before_its_file_does_anything(tmp_path):
-    theirs = clip_vocabulary(tmp_path)
     ids = {"<pad>": 0, "<eos>": 1, "<bos>": 2, "<unk>": 3, "<mask>": 4, "▁": 5, "a": 6, "b": 7, "A": 8}
     theirs = hf.Siglip2Tokenizer(vocab=ids, merges=[])
     theirs.save_pretrained(tmp_path / "two")
     (tmp_path / "two" / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "Siglip2Tokenizer"}))
+    with pytest.raises(ValueError, match="filled up on the left"):  # the class's own side
+        vocabularies.read(tmp_path / "two", {}, of_texts("siglip"))
+    told = {"tokenizer_class": "Siglip2Tokenizer", "padding_side": "right"}
+    (tmp_path / "two" / "tokenizer_config.json").write_text(json.dumps(told))
     ours = vocabularies.read(tmp_path / "two", {}, of_texts("siglip")).source
     assert list(ours.encode("A b").ids)[:3] == theirs("A b")["input_ids"][:3] == [6, 5, 7]
     assert in_small_letters(ours).encode("A").ids == ours.encode("A").ids

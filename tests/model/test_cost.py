@@ -6,7 +6,7 @@ from clearformer.model.build import build
 from clearformer.model.cost import count_cost, parameters_by_part
 from clearformer.model.families import FAMILIES, transformer
 from clearformer.model.presets import preset
-from model.specimens import configured
+from model.specimens import PAIRS, configured
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -55,3 +55,14 @@ def test_a_model_of_175_billion_is_counted_without_its_memory():
 
 def test_pictures_decide_their_own_length():
     assert count_cost(preset("vit-b16")).length == 197
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_pair_is_counted_by_its_halves(name):
+    """One picture and one text; the parts of both halves stay apart."""
+    found = count_cost(PAIRS[name], length=6)
+    built = build(PAIRS[name])
+    assert found.total == sum(found.parts.values()) == sum(parameter.numel() for parameter in built.parameters())
+    assert {"pictures.encoder.layers.ffn", "scale"} <= found.parts.keys()
+    assert any(part.startswith("texts.") for part in found.parts)
+    assert found.flops_per_token > 0

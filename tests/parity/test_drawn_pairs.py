@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+import transformers
 from torch import Tensor
 
 from clearformer.folder import bundle
@@ -18,6 +19,7 @@ from clearformer.interop.to_hugging_face import export
 from interop.references import VOCAB
 from parity.drawn_pairs import END, FAMILIES, LIMIT, drawn
 from parity.test_drawn import ALTERED, alterations, apart
+from support import pair_folders
 from support.altered_configs import verdict
 
 USUAL, SOAK = 3, 24  # models of each family
@@ -117,6 +119,21 @@ def disagreement(theirs: Any, folder: Path) -> str | None:
         return f"exported with {report}"
     gap = apart(again.eval()(input_ids=tokens, pixel_values=pictures).logits_per_image, expected.logits_per_image)
     return None if gap is None else f"there and back: {gap}"
+
+
+@pytest.mark.parametrize("family", pair_folders.FAMILIES)
+def test_texts_and_pictures_there_and_back(family, tmp_path):
+    """An export's own files say how texts are cut and pictures prepared, and the published program reads them so."""
+    pair_folders.published(family, tmp_path / "theirs")
+    found = read_hugging_face(tmp_path / "theirs").bundle
+    bundle.save(found, tmp_path / "ours")
+    export(tmp_path / "ours", tmp_path / "back")
+    again = read_hugging_face(tmp_path / "back").bundle
+    assert again.preprocessing.picture == found.preprocessing.picture
+    text = "A photo of a CAT, 他在河边 🙂"
+    told = transformers.AutoTokenizer.from_pretrained(tmp_path / "back")(text)
+    assert told["input_ids"] == list(found.tokenizer.encode(text).ids) == list(again.tokenizer.encode(text).ids)
+    assert ("attention_mask" in told) == (family == "clip")
 
 
 def test_the_end_of_a_text_by_either_rule(tmp_path):

@@ -5,10 +5,13 @@ from dataclasses import replace
 import pytest
 import torch
 
+from clearformer.folder.bundle import Bundle
 from clearformer.inference.text_generator import TextGenerator
+from clearformer.model.build import build
 from clearformer.model.config import HeadConfig
 from clearformer.serving.refusal import Refused
 from clearformer.studio.shown_model import MAX_CHARACTERS, MAX_TOKENS, Look, ShownModel, check_length
+from model.specimens import PAIRS
 
 
 def test_each_family_gets_the_markers_that_it_knows(handlers):
@@ -93,3 +96,8 @@ def test_a_length_at_its_limit_is_allowed():
     check_length(5, 5)
     with pytest.raises(Refused, match="6 tokens, more than the 5"):
         check_length(6, 5)
+
+
+def test_two_networks_at_once_are_not_shown():
+    with pytest.raises(ValueError, match="clip is a pair of networks, and what is shown here is one"):
+        ShownModel(Bundle(config=PAIRS["clip"], model=build(PAIRS["clip"])), "clip")

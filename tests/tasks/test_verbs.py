@@ -5,7 +5,7 @@ from dataclasses import fields, is_dataclass
 import pytest
 
 from clearformer.folder.description import find_model
-from clearformer.tasks import all_tasks, find_task
+from clearformer.tasks import all_tasks, find_task, verb_of
 from clearformer.tasks.verbs import VERBS
 
 WITHOUT_OPTIONS = {"network": "tensors are given as they are", "tagging": "one text at a time, so no batch"}
@@ -22,7 +22,8 @@ def test_a_verb_has_options_with_defaults_and_a_word_for_each(verb):
 @pytest.mark.parametrize("task", list(all_tasks()), ids=lambda task: task.name)
 def test_a_task_s_object_has_its_verb_as_a_method_that_takes_its_options(task):
     method = getattr(task.use, task.verb.name)
-    assert VERBS[task.verb.name] is task.verb
+    assert verb_of(task.name) is task.verb
+    assert task.verb.name in VERBS
     if task.name not in WITHOUT_OPTIONS:
         assert f"{task.verb.options.__name__} | None" in str(method.__annotations__["config"])
         assert "changes" in method.__annotations__

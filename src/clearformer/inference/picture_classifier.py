@@ -29,9 +29,17 @@ def as_tensor(pixels: Sequence[Pixels], facts: PictureFacts) -> Tensor:
     return normalised(as_shares(pixels), facts)
 
 
+class FittedSquare(np.ndarray[Any, Any]):
+    """What `fit` has made of a picture. It is not fitted again, which would cut the middle out of a middle."""
+
+
 def fit(pixels: Pixels, facts: PictureFacts) -> Pixels:
     """A picture of any size as the model's square."""
-    return fit_square(pixels, facts.size, facts.channels, fit=facts.fit, resample=facts.resample, resized=facts.resized)
+    if isinstance(pixels, FittedSquare) and pixels.shape == (facts.size, facts.size, facts.channels):
+        return pixels
+    return fit_square(
+        pixels, facts.size, facts.channels, fit=facts.fit, resample=facts.resample, resized=facts.resized
+    ).view(FittedSquare)
 
 
 def as_square(picture: Picture, facts: PictureFacts) -> Pixels:
@@ -48,7 +56,7 @@ def usual_facts(front: FrontConfig) -> PictureFacts:
 
 def as_shares(pixels: Sequence[Pixels]) -> Tensor:
     """Bytes as numbers from 0 to 1: N C H W."""
-    return torch.from_numpy(np.stack(pixels)).permute(0, 3, 1, 2).float() / 255
+    return torch.from_numpy(np.asarray(np.stack(pixels))).permute(0, 3, 1, 2).float() / 255
 
 
 def normalised(shares: Tensor, facts: PictureFacts) -> Tensor:

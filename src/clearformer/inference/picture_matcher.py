@@ -91,13 +91,12 @@ class PictureMatcher:
         self,
         pictures: Picture | Sequence[Picture],
         labels: Sequence[str] = (),
-        config: ClassConfig | None = None,
+        config: MatchConfig | None = None,
         **changes: Any,
     ) -> list[Classification]:
         """The label text that fits each picture best, with the probability of every label. In order."""
-        if isinstance(config, MatchConfig) and not labels:
-            labels = config.labels
-        return self.among(labels).classify(pictures, config, **changes)
+        chosen = replace(config or MatchConfig(), **changes)
+        return self.among(labels or chosen.labels).classify(pictures, chosen)
 
     def among(self, labels: Sequence[str]) -> "PictureLabeller":
         """A classifier of these labels, whose vectors are computed once."""

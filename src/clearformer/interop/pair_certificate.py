@@ -14,7 +14,7 @@ from clearformer.model.trace import trace
 _PICTURES = 5
 
 
-class Compared(NamedTuple):
+class PairGaps(NamedTuple):
     """gaps: by the name of a value, the scores last; same: whether both give a picture the same text."""
 
     gaps: dict[str, Gap]
@@ -22,7 +22,7 @@ class Compared(NamedTuple):
 
 
 @torch.no_grad()
-def compare_pair(bundle: Bundle, theirs: Any, texts: Sequence[str]) -> Compared:
+def compare_pair(bundle: Bundle, theirs: Any, texts: Sequence[str]) -> PairGaps:
     """The same texts and random pictures through both programs."""
     config = bundle.config
     tokens, pictures = rows_of(bundle, texts), pictures_of(config, _PICTURES)
@@ -43,7 +43,7 @@ def compare_pair(bundle: Bundle, theirs: Any, texts: Sequence[str]) -> Compared:
         mine = torch.nn.functional.normalize(seen[f"{name}.head.output"], dim=-1)
         gaps[f"{name}.vectors"] = difference(mine, vectors)
     gaps["logits"] = difference(scores, expected.logits_per_image)
-    return Compared(gaps, tuple((scores.argmax(-1) == expected.logits_per_image.argmax(-1)).tolist()))
+    return PairGaps(gaps, tuple((scores.argmax(-1) == expected.logits_per_image.argmax(-1)).tolist()))
 
 
 def pictures_of(config: ModelConfig, count: int) -> Tensor:

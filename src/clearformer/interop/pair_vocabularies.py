@@ -7,6 +7,7 @@ and no punctuation, before a SentencePiece model. Both are compared with the pub
 import string
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import tokenizers
@@ -73,3 +74,14 @@ def in_small_letters(tokenizer: Tokenizer) -> Tokenizer:
     return Tokenizer.from_engine(
         engine, kind=tokenizer.kind, special=tokenizer.special, special_in_text=tokenizer.special_in_text
     )
+
+
+def refuse_left_filling(folder: Path, facts: Mapping[str, Any]) -> None:
+    """A text that is read at its last slot is another one if what fills it up stands before it."""
+    named = str(facts.get("tokenizer_class", ""))
+    side = facts.get("padding_side", "left" if named.startswith(("Gemma", "Siglip2")) else "right")
+    if side != "right":
+        raise ValueError(
+            f"{folder / 'tokenizer_config.json'}: texts are filled up on the left, as {named or 'it'} does unless "
+            'padding_side says otherwise, and on the right here; set it to "right" if the model was trained so'
+        )

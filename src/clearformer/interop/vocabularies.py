@@ -16,7 +16,7 @@ from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers
 from clearformer.folder.preprocessing import Markers
 from clearformer.interop import language_marks, sentencepiece
 from clearformer.interop.foreign_files import first_line, read_json, read_text
-from clearformer.interop.pair_vocabularies import clip_engine, in_small_letters, siglip_engine
+from clearformer.interop.pair_vocabularies import clip_engine, in_small_letters, refuse_left_filling, siglip_engine
 from clearformer.interop.special_pieces import SPELT, special_pieces
 from clearformer.interop.split_patterns import danger
 from clearformer.interop.tokenizer_files import from_definition
@@ -76,8 +76,10 @@ def _find(
     folder: Path, config: ModelConfig, facts: Mapping[str, Any]
 ) -> tuple[Tokenizer | None, Tokenizer | None, tuple[str, ...]]:
     family = _LIKE.get(config.family, config.family)
-    if family == "siglip" and (folder / PIECE_FILES[0]).is_file():  # which its program reads, whatever lies beside it
-        return _siglip(folder / PIECE_FILES[0], facts), None, ()
+    if family == "siglip":
+        refuse_left_filling(folder, facts)
+        if (folder / PIECE_FILES[0]).is_file():  # which its program reads, whatever lies beside it
+            return _siglip(folder / PIECE_FILES[0], facts), None, ()
     if (folder / "tokenizer.json").is_file():
         return _defined(folder, family, facts), _target(folder, family, facts), ()
     if (folder / "source.spm").is_file():

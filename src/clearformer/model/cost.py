@@ -15,6 +15,8 @@ from clearformer.model.build import build
 from clearformer.model.config import ModelConfig
 from clearformer.model.transformer import EncoderDecoder
 
+HALVES = ("texts", "pictures")
+
 
 @dataclass(frozen=True, kw_only=True)
 class ModelCost:
@@ -32,18 +34,27 @@ def count_cost(config: ModelConfig, *, length: int = 128) -> ModelCost:
     """Count a configuration without allocating it."""
     with torch.device("meta"):
         model = build(config).eval()
+        if config.pair is not None:  # one picture and one text
+            seen = config.of_pictures.front
+            length = min(length, config.of_texts.max_len)
+            tokens = length + seen.places + seen.registers
+            return _counted(model, count_operations(model, config, length), tokens)
         if config.front.kind == "patches":  # the picture sets the length
             length = config.front.places + config.front.registers
-        parts = parameters_by_part(model)
-        total = sum(parts.values())
-        return ModelCost(
-            total=total,
-            parts=parts,
-            bytes=4 * total,
-            training_bytes=16 * total,
-            length=length,
-            flops_per_token=count_operations(model, config, length) // length,
-        )
+        return _counted(model, count_operations(model, config, length), length)
+
+
+def _counted(model: nn.Module, operations: int, length: int) -> ModelCost:
+    parts = parameters_by_part(model)
+    total = sum(parts.values())
+    return ModelCost(
+        total=total,
+        parts=parts,
+        bytes=4 * total,
+        training_bytes=16 * total,
+        length=length,
+        flops_per_token=operations // length,
+    )
 
 
 def parameters_by_part(model: nn.Module) -> dict[str, int]:
@@ -57,8 +68,9 @@ def parameters_by_part(model: nn.Module) -> dict[str, int]:
 
 def _part(name: str) -> str:
     """encoder.layers.3.self_attn.q_proj.weight -> encoder.layers.self_attn; summed over layers."""
-    words = [word for word in name.split(".")[:-1] if not word.isdigit()]
-    return ".".join(words[:3]) if "layers" in words[:2] else ".".join(words[:2])
+    words = [word for word in name.split(".")[:-1] if not word.isdigit()] or [name]
+    half = 1 if words[0] in HALVES else 0  # of a pair: texts.decoder.layers.self_attn
+    return ".".join(words[: half + 3]) if "layers" in words[: half + 2] else ".".join(words[: half + 2])
 
 
 def count_operations(model: nn.Module, config: ModelConfig, length: int) -> int:
@@ -66,9 +78,14 @@ def count_operations(model: nn.Module, config: ModelConfig, length: int) -> int:
     for module in model.modules():
         if isinstance(module, Attention):
             module.kernel = attend  # fused kernels are counted differently on every device
+    model.requires_grad_(False)  # a pass forward alone: the counter would look for a backward one
     tokens = torch.zeros(1, length, dtype=torch.long)
-    arguments: tuple[Tensor, ...] = (_example(config, tokens),)
-    if isinstance(model, EncoderDecoder) or (config.shape in ("lstm", "convolution") and config.front.kind == "tokens"):
+    arguments: tuple[Tensor, ...] = (_example(config.of_pictures, tokens),)
+    if (
+        config.pair is not None
+        or isinstance(model, EncoderDecoder)
+        or (config.shape in ("lstm", "convolution") and config.front.kind == "tokens")
+    ):
         arguments += (tokens,)
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         model(*arguments)

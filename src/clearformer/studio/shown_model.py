@@ -58,6 +58,10 @@ class ShownModel:
     """A loaded model folder, ready to be shown."""
 
     def __init__(self, bundle: Bundle, name: str) -> None:
+        if bundle.config.pair is not None:
+            raise ValueError(
+                f"{name} is a pair of networks, and what is shown here is one; see inside it in Python, with cf.trace"
+            )
         self.bundle, self.name = bundle, name
         self.model: nn.Module = bundle.model.eval()
         self.config: ModelConfig = bundle.config
