@@ -7,8 +7,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 # Relative, because pip takes a space in this variable for the end of a file name. Newer pips read a second variable
 # for what builds packages, and the build backend is pinned too.
-PIP    := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
-          $(BIN)/python -m pip --disable-pip-version-check
+INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(BIN)/python tools/install.py
 
 # Tests on real corpora look here; the folder beside the checkout is used when it exists.
 ifndef CLEARFORMER_DATA
@@ -24,12 +23,12 @@ help:  ## list the targets
 $(VENV)/.installed-core: pyproject.toml constraints.txt
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { $(can-make-venv) && $(PYTHON) -m venv --clear $(VENV); }
 	@echo "Setting up $(VENV) with pinned packages (once; a few minutes at most) ..."
-	@$(PIP) install --quiet -e '.[pictures,sound]'  # small beside torch, and every verb works at once
+	@$(INSTALL) '.[pictures,sound]'  # small beside torch, and every verb works at once
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.installed-core
 	@echo "Adding the test tools ..."
-	@$(PIP) install --quiet -e '.[dev]'
+	@$(INSTALL) '.[dev]'
 	@touch $@
 
 # What can be missing on a fresh machine, each with the sentence that helps.

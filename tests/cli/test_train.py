@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clearformer.cli.main import main
-from clearformer.cli.train import _finish, shipped_recipes
+from clearformer.cli.train import shipped_recipes
 from clearformer.folder.description import read_description
 from clearformer.foundation import settings, storage
 from clearformer.run.recipe import find_recipe, read_recipe
@@ -166,14 +166,6 @@ def test_changes_may_stand_behind_the_options(capsys):
     """argparse takes positional words in one piece; a person writes the change that came to mind last at the end."""
     assert main(["train", "sample", "--out", "nowhere", "training.stepz=3"]) == 2
     assert "stepz" in capsys.readouterr().err
-
-
-def test_what_to_try_has_as_many_texts_as_the_verb_takes(capsys: pytest.CaptureFixture[str]):
-    for name, end in (("squad", 'answer --model m "…" "…"'), ("sst-2", 'classify --model m "…"')):
-        _finish(Path("m"), read_recipe(find_recipe(name)))
-        assert capsys.readouterr().err.strip().endswith(end)
-    _finish(Path("m"), read_recipe(find_recipe("squad")), ("Who?", "It was Ada."))
-    assert capsys.readouterr().err.strip().endswith("answer --model m 'Who?' 'It was Ada.'")
 
 
 def test_only_a_recipe_is_turned_round(capsys: pytest.CaptureFixture[str], files: list[str]):

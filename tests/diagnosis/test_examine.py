@@ -9,8 +9,10 @@ import pytest
 
 from clearformer.diagnosis.examine import diagnose
 from clearformer.foundation import storage
-from clearformer.run.train import Interrupted, Watchers
+from clearformer.run.recipe import read_recipe
+from clearformer.run.train import Interrupted, Watchers, train
 from diagnosis.illness import make_run, sentences, write
+from flows.tiny_tasks import TINY
 
 
 def names(diagnosis):
@@ -29,6 +31,21 @@ def test_fifty_sentences_two_hundred_times_are_learned_by_heart(by_heart):
     [finding] = [finding for finding in diagnose(by_heart).findings if finding.name == "overfits"]
     assert finding.evidence["training_loss"] < 0.5 < finding.evidence["loss"]
     assert finding.evidence["last_dev_loss"] > finding.evidence["lowest_dev_loss"]
+
+
+@pytest.mark.parametrize("task", ["text-classification", "language-model", "picture-classification"])
+def test_a_run_of_every_task_has_its_records_judged(task, tmp_path):
+    recipe = TINY[task](tmp_path)
+    out = tmp_path / "run"
+    short = ["training.steps=6", "training.validate_every=2", "training.log_every=1"]
+    train(read_recipe(recipe, short), out, base=tmp_path)
+    found = diagnose(out)
+    assert found.measures["steps"] == 6
+    assert found.measures["last_dev_loss"] > 0
+    assert ("classes" in found.measures) == (out / "report.json").exists()
+    source, reference = write(tmp_path, "given", [("x", "y"), ("z", "u")])
+    with pytest.raises(ValueError, match=f"is one of {task}, and --source and --reference are for translators"):
+        diagnose(out, source=source, reference=reference)
 
 
 def test_five_steps_are_too_few(too_short_a_run):

@@ -31,6 +31,21 @@ def test_the_slope_does_not_depend_on_how_often_one_looks():
         assert names(dev=gentle) == []
 
 
+def test_a_batch_that_pulls_hard_is_a_spike_unless_it_is_at_the_beginning():
+    calm = [1.0 + 0.01 * number for number in range(40)]
+    assert names(gradients=calm) == []
+    assert names(gradients=[900.0, *calm]) == []
+    for wild in (90.0, float("inf"), float("nan")):
+        assert names(gradients=[*calm, wild]) == ["gradient-spikes"]
+
+
+def test_a_run_of_unknown_size_is_not_called_unread():
+    assert names(passes=None) == []
+    assert names(passes=0.5) == ["too-few-steps"]
+    tiny = [(step, 0.001 * 0.5**place) for place, (step, _) in enumerate(FLAT)]
+    assert names(dev=tiny, train=tiny) == []  # there is nothing left to fall
+
+
 def test_a_run_that_was_stopped_says_so():
     [finding] = judge_history(dataclasses.replace(GOOD, finished=False, steps=400))
     assert (finding.name, finding.evidence["planned"]) == ("too-few-steps", 1000)

@@ -2,7 +2,6 @@
 
 import argparse
 import re
-import shlex
 import sys
 import textwrap
 from dataclasses import replace
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 import clearformer
 from clearformer.cli.named_models import ModelName
 from clearformer.cli.parser import number_between
-from clearformer.cli.shipped import EXAMPLE
+from clearformer.cli.try_it import try_command
 from clearformer.cli.usage import UsageError, asked_wrongly
 from clearformer.cli.use import check_folder
 
@@ -164,19 +163,7 @@ def _finish(model: Path, recipe: "Recipe", example: str | tuple[str, ...] | None
     from clearformer.tasks import verb_of
 
     print(model)
-    verb = verb_of(recipe.task)
-    if example is None:  # pictures and recordings ship for some recipes
-        example = EXAMPLE if verb.examples and recipe.name in (verb.default, verb.for_pictures) else "…"
-    if example == "…" and verb.input == "question":
-        example = ("…", "…")  # a question, and a text that has its answer
-    words = [] if verb.input == "class" else [_quoted(example)]
-    command = shlex.join(["clearformer", verb.name, "--model", str(model)])
-    _say(" ".join(["try it:", command, *words]))
-
-
-def _quoted(example: str | tuple[str, ...]) -> str:
-    given = [example] if isinstance(example, str) else example
-    return " ".join('"…"' if one == "…" else shlex.quote(one) for one in given)
+    _say(f"try it: {try_command(model, verb_of(recipe.task), example)}")
 
 
 def _train_on_files(files: list[Path], arguments: argparse.Namespace) -> None:

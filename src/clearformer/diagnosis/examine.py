@@ -10,6 +10,7 @@ from clearformer.data.shards import Shards
 from clearformer.data.token_pairs import SPECIALS_PER_SIDE
 from clearformer.diagnosis.behaviour import Pairs, judge_behaviour, observe
 from clearformer.diagnosis.finding import Symptom
+from clearformer.diagnosis.found_classes import judge_classes, measure_classes, read_classes
 from clearformer.diagnosis.history import judge_history, read_history
 from clearformer.diagnosis.text import judge_fit, judge_overlap, judge_tables, measure_fit
 from clearformer.folder import bundle
@@ -18,11 +19,14 @@ from clearformer.foundation import storage
 from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.inference.translator import Translator
 from clearformer.run.opened_run import open_run
-from clearformer.run.recipe import read_recipe
+from clearformer.run.recipe import Recipe, read_recipe
 from clearformer.tasks.translation import ParallelData, locate
 from clearformer.text.doctor.parallel import read_lines
 
 SENTENCES = 200  # enough for shares and means, and done within a minute
+
+
+HIDDEN = ("train", "dev", "gradients")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +72,7 @@ def _diagnose_model(translator: Translator, pairs: Pairs, on_progress: OnProgres
 def _diagnose_run(run: Path, given: Pairs | None, on_progress: OnProgress) -> Diagnosis:
     recipe = read_recipe(run / "recipe.toml")
     if not isinstance(recipe.data, ParallelData):
-        raise ValueError(f"the run in {run} is one of {recipe.task}, and only translators can be diagnosed so far")
+        return _diagnose_records(run, recipe, given)
     files = locate(recipe.data, run)
     shards = Shards(run / "shards", verify=False)
     history = read_history(
@@ -96,6 +100,19 @@ def _diagnose_run(run: Path, given: Pairs | None, on_progress: OnProgress) -> Di
         *judge_behaviour(behaviour),
     ]
     return Diagnosis(measures={**_plain(history), **asdict(behaviour)}, findings=_once(findings))
+
+
+def _diagnose_records(run: Path, recipe: Recipe, given: Pairs | None) -> Diagnosis:
+    """A run of any task: how its losses went, and which classes its model finds."""
+    if given is not None:
+        raise ValueError(f"the run in {run} is one of {recipe.task}, and --source and --reference are for translators")
+    history = read_history(run, planned=recipe.training.steps)
+    if (run / "model").exists() and (refused := _refused(run / "model")) is not None:
+        return Diagnosis(measures=_plain(history), findings=[refused])
+    classes = read_classes(run)
+    return Diagnosis(
+        measures=_plain(history) | measure_classes(classes), findings=[*judge_history(history), *judge_classes(classes)]
+    )
 
 
 def _refused(model: Path) -> Symptom | None:
@@ -156,8 +173,9 @@ def _read_pairs(source: Path, reference: Path) -> Pairs:
 
 
 def _plain(history: Any) -> dict[str, Any]:
-    """The numbers of a history; its curves are in the run's metrics.jsonl."""
-    return {name: value for name, value in asdict(history).items() if name not in ("train", "dev")}
+    """The numbers of a history; its curves are in the run's metrics.jsonl, and end here."""
+    ends = {f"last_{name}_loss": curve[-1][1] for name in ("train", "dev") if (curve := getattr(history, name))}
+    return {name: value for name, value in asdict(history).items() if name not in HIDDEN and value is not None} | ends
 
 
 def _once(findings: list[Symptom]) -> list[Symptom]:

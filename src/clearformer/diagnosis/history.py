@@ -1,9 +1,12 @@
-"""What the records of a run show: was it long enough, did it overfit, was the learning rate too high?"""
+"""What the records of a run show: was it long enough, did it overfit, was the learning rate too high?
+
+Every task writes the same records, so this holds for all of them.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 
 from clearformer.diagnosis.finding import Symptom
 from clearformer.foundation import storage
@@ -14,25 +17,29 @@ STILL_FALLING = 0.02  # of the loss, over the last tenth of the run: a curve tha
 ROSE = 0.10  # of the development loss since its lowest point: more than it wavers
 ROSE_IN_TRAINING = 0.05  # of the training loss, against the lowest quarter before
 SKIPPED = 0.01  # of all updates
+SPIKE = 20.0  # times the usual size of the gradient
+SETTLED = 0.01  # a loss below this is nothing any more, whatever its share falls by
 
 Curve = Sequence[tuple[int, float]]  # (step, loss), in order
 
 
 @dataclass(frozen=True, kw_only=True)
 class History:
-    """How a run went. finished: it saved its model, at its last step or at an early stop; passes: over the text."""
+    """How a run went. finished: it saved its model, at its last step or at an early stop; passes: over the data, where
+    its size is known; gradients: their sizes, record by record."""
 
     steps: int
     planned: int
     finished: bool
-    passes: float
+    passes: float | None
     skipped: int
     rollbacks: int
     train: Curve
     dev: Curve
+    gradients: Sequence[float] = ()
 
 
-def read_history(run: Path, *, planned: int, tokens_in_corpus: int) -> History:
+def read_history(run: Path, *, planned: int, tokens_in_corpus: int | None = None) -> History:
     """Read the history from the folder of a run."""
     records = read_records(run / METRICS)
     checkpoints = Checkpoints(run / "checkpoints", keep=1)
@@ -43,17 +50,18 @@ def read_history(run: Path, *, planned: int, tokens_in_corpus: int) -> History:
         steps=progress.step,
         planned=planned,
         finished=(run / "model").exists(),
-        passes=progress.count / max(1, tokens_in_corpus),
+        passes=None if tokens_in_corpus is None else progress.count / max(1, tokens_in_corpus),
         skipped=progress.skipped,
         rollbacks=progress.rollbacks,
         train=[(record["step"], record["loss"]) for record in records if record["kind"] == "train"],
         dev=[(record["step"], record["loss"]) for record in records if record["kind"] == "validation"],
+        gradients=[record.get("gradient_norm", 0.0) for record in records if record["kind"] == "train"],
     )
 
 
 def judge_history(history: History) -> list[Symptom]:
     """The findings, the first cause first."""
-    found = [_rate_too_high(history), _too_few_steps(history), _memorised(history)]
+    found = [_rate_too_high(history), _spikes(history), _too_few_steps(history), _memorised(history)]
     return [finding for finding in found if finding is not None]
 
 
@@ -76,11 +84,28 @@ def _rate_too_high(history: History) -> Symptom | None:
     )
 
 
+def _spikes(history: History) -> Symptom | None:
+    """Single batches that pull far more than the others; the first quarter of a run is allowed to be wild."""
+    sizes = history.gradients[len(history.gradients) // 4 :]
+    if len(sizes) < 8:
+        return None
+    usual = median(sizes)
+    spikes = [size for size in sizes if not size <= SPIKE * usual]  # also what is no number
+    if not spikes or usual <= 0:
+        return None
+    return Symptom(
+        name="gradient-spikes",
+        says="some batches pulled the weights many times as hard as the others",
+        remedy="Look for broken examples with `clearformer doctor`, and set training.optimiser.clip = 1.",
+        evidence={"spikes": len(spikes), "largest": float(f"{max(spikes):.4g}"), "usual": float(f"{usual:.4g}")},
+    )
+
+
 def _too_few_steps(history: History) -> Symptom | None:
     """Stopped early, the text not even read once, or a loss that was still falling."""
     curve = history.dev if len(history.dev) >= 3 else history.train
     fall = _fall_at_the_end(curve, history.steps)
-    unread = history.passes < 1
+    unread = history.passes is not None and history.passes < 1
     if history.finished and not unread and fall <= STILL_FALLING:
         return None
     reason = (
@@ -97,7 +122,7 @@ def _too_few_steps(history: History) -> Symptom | None:
         evidence={
             "steps": history.steps,
             "planned": history.planned,
-            "passes": round(history.passes, 2),
+            **({} if history.passes is None else {"passes": round(history.passes, 2)}),
             "fall_in_last_tenth": round(fall, 4),
         },
     )
@@ -114,8 +139,8 @@ def _memorised(history: History) -> Symptom | None:
         return None
     return Symptom(
         name="overfits",
-        says="the development loss rose while the training loss fell: the model memorised the text",
-        remedy="More text helps most; then more dropout, a smaller model, or fewer steps (training.patience).",
+        says="the development loss rose while the training loss fell: the model memorised its examples",
+        remedy="More data helps most; then more dropout, a smaller model, or fewer steps (training.patience).",
         evidence={
             "lowest_dev_loss": round(best, 4),
             "at_step": best_step,
@@ -132,6 +157,8 @@ def _fall_at_the_end(curve: Curve, steps: int) -> float:
     last_step, last = curve[-1]
     before = [(step, loss) for step, loss in curve[:-1] if last_step - step >= steps / 10] or [curve[-2]]
     step, loss = before[-1]
+    if loss < SETTLED:
+        return 0.0
     return (1 - last / loss) * (steps / 10) / (last_step - step)  # curves are close to straight over so short a piece
 
 

@@ -1,4 +1,4 @@
-"""Questions in the layout of SQuAD: every one is read, and what is wrong is named by file and question."""
+"""Questions in the layout of SQuAD: every one is read, and what is wrong is named by file, line and question."""
 
 import gzip
 import json
@@ -66,11 +66,11 @@ def test_a_question_without_an_answer_says_so(tmp_path):
         ({"question": None}, "question q1: 'question' is missing"),
         ({"question": 5}, "question q1: 'question' should be a text and is 5"),
         ({"is_impossible": "no"}, "question q1: is_impossible is 'no'"),
-        ({"id": None}, "paragraph 1 of 'Snow': 'id' is missing"),
+        ({"id": None}, "question 1 of paragraph 1 of 'Snow': 'id' is missing"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_used_is_refused_by_question(tmp_path, changes, reason):
-    with pytest.raises(QuestionFileError, match=rf"a\.json, {reason}"):
+    with pytest.raises(QuestionFileError, match=rf"a\.json:1:\d+, {reason}"):
         list(read_questions(write(tmp_path / "a.json", content(**changes))))
 
 
@@ -105,8 +105,27 @@ def test_with_somebody_to_tell_the_rest_is_read(tmp_path):
     read = list(read_questions(write(tmp_path / "a.json", made), lambda *words: told.append(words)))
     assert [asked.id for asked in read] == ["q1"]
     [(place, problem)] = told
-    assert place.endswith("a.json, question q2")
+    assert place.endswith("a.json:1:218, question q2")
     assert "but at 21" in problem
+
+
+def test_a_fault_is_named_by_its_line(tmp_path):
+    """The line on which the question begins; a file whose questions are not all read is not trusted for lines."""
+    made = content()
+    entries = made["data"][0]["paragraphs"][0]["qas"]
+    entries += [{"id": f"q{number}", "question": "Where?", "answers": []} for number in range(2, 5)]
+    text = json.dumps(made, indent=1)
+    told: list[str] = []
+    list(read_questions(write(tmp_path / "a.json", text), lambda place, problem: told.append(place)))
+    lines = text.splitlines()
+    found = {place.rpartition(" ")[2]: int(place.split(":")[1].split(",")[0]) for place in told}
+    assert set(found) == {"q2", "q3", "q4"}
+    for name, line in found.items():
+        assert lines[line - 1].strip() == "{"
+        assert f'"{name}"' in lines[line]
+    doubled = text.replace('"qas": [', '"qas": [{"id": "lost"}], "qas": [')
+    with pytest.raises(QuestionFileError, match=r"a\.json, question q2: there is no answer"):
+        list(read_questions(write(tmp_path / "a.json", doubled)))
 
 
 def test_the_layout_is_recognised(tmp_path):

@@ -1,4 +1,4 @@
-"""What is wrong with questions about texts, by file and question: misplaced answers, repeats, contradictions, gaps."""
+"""What is wrong with questions about texts, by file and line: misplaced answers, repeats, contradictions, gaps."""
 
 import json
 from collections import Counter
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from clearformer.data.readers.squad import AskedQuestion, read_questions
+from clearformer.data.readers.squad import AskedQuestion, QuestionPlace, read_placed
 
 SHOWN = 5  # examples of each kind
 
@@ -61,14 +61,14 @@ def examine_questions(files: Sequence[Path]) -> tuple[list[AskedQuestion], Quest
     def misplaced(place: str, problem: str) -> None:
         found.append(QuestionFinding(kind="an answer that is left out", place=place, detail=problem))
 
-    read = [(path, asked) for path in files for asked in read_questions(path, misplaced)]
+    read = [one for path in files for one in read_placed(path, misplaced)]
     usable: list[AskedQuestion] = []
-    for path, asked in read:
+    for place, asked in read:
         if asked.context.strip():
             usable.append(asked)
         else:
             detail = "there is nothing to read; it is left out"
-            found.append(QuestionFinding(kind="an empty text", place=f"{path}, question {asked.id}", detail=detail))
+            found.append(QuestionFinding(kind="an empty text", place=str(place), detail=detail))
     found += _repeats(read)
     if len({asked.context for asked in usable}) < 3:
         detail = "there are too few texts to hold some out; give questions about three at least"
@@ -84,20 +84,21 @@ def examine_questions(files: Sequence[Path]) -> tuple[list[AskedQuestion], Quest
     )
 
 
-def _repeats(read: Sequence[tuple[Path, AskedQuestion]]) -> list[QuestionFinding]:
+def _repeats(read: Sequence[tuple[QuestionPlace, AskedQuestion]]) -> list[QuestionFinding]:
     """The same question about the same text again, and an identifier that two questions share."""
     found = []
     asked_before: dict[tuple[str, str], str] = {}
     named: set[str] = set()
-    for path, asked in read:
-        place = f"{path}, question {asked.id}"
+    for place, asked in read:
         key = (" ".join(asked.question.casefold().split()), asked.context)
         if key in asked_before:
             detail = f"as question {asked_before[key]}; both count"
-            found.append(QuestionFinding(kind="a question that is asked twice of a text", place=place, detail=detail))
+            found.append(
+                QuestionFinding(kind="a question that is asked twice of a text", place=str(place), detail=detail)
+            )
         if asked.id in named:
             detail = "another question has the same id; give each its own"
-            found.append(QuestionFinding(kind="an id that stands more than once", place=place, detail=detail))
+            found.append(QuestionFinding(kind="an id that stands more than once", place=str(place), detail=detail))
         asked_before.setdefault(key, asked.id)
         named.add(asked.id)
     return found
