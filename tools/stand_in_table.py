@@ -115,7 +115,7 @@ def names_kept(translator: Any, sources: Sequence[str], targets: Sequence[str]) 
         left, right = (partner, name) if wide else (name, partner)
         forms = forms_of(right, left, sources, targets)
         sentences = [line for line in sources if len(places(left, line)) == 1][-TRIED_NAMES:]
-        found = translator.translate(sentences)
+        found = translator.translate(sentences, keep_names=False)
         kept = sum(sum(len(places(form, one.text)) for form in forms) == 1 for one in found) / max(1, len(found))
         print(f"{left:10} {right:10} {len(sentences):3} sentences, kept in {kept:.0%}")
         if kept >= ENOUGH:
@@ -182,7 +182,7 @@ def numbers_that_stay(translator: Any, sources: Sequence[str]) -> dict[str, list
 
 def rate(translator: Any, number: str, lines: Sequence[str]) -> float:
     """How often a number is kept in place of others."""
-    answers = translator.translate([NUMBER.sub(number, line) for line in lines])
+    answers = translator.translate([NUMBER.sub(number, line) for line in lines], keep_names=False)
     return sum(numbers_kept(number, one.text) for one in answers) / max(1, len(answers))
 
 

@@ -69,6 +69,20 @@ def test_where_no_stand_in_works_the_plain_translation_stands_and_says_what_it_l
     assert (best.text, best.read_as, best.lost) == ("traf Otto", None, ("Okonkwo",))
 
 
+def test_a_wider_search_follows_where_all_have_lost_something(keeper: NameKeeper):
+    model = Model({"met Okonkwo": [("traf Otto", -0.1)]})
+    narrow = model.known.copy()
+
+    def search(texts: list[str], config: DecodingConfig) -> list[list[Translation]]:
+        model.known = narrow if config.beam < 12 else {"met Boston": [("traf", -0.1), ("in Boston", -4.0)]}
+        return model(texts, config)
+
+    plain = search(["met Okonkwo"], DecodingConfig())
+    [[best]] = keeper.mend(["met Okonkwo"], plain, DecodingConfig(), search)
+    assert best.text == "in Okonkwo"
+    assert len(model.asked) == 3
+
+
 def test_several_translations_are_ranked_and_none_is_shown_twice(keeper: NameKeeper):
     model = Model(
         {

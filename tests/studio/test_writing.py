@@ -10,6 +10,7 @@ import torch
 
 from clearformer.decoding.hypothesis import Hypothesis
 from clearformer.folder.bundle import Bundle
+from clearformer.folder.description import find_model
 from clearformer.folder.preprocessing import Preprocessing
 from clearformer.inference.generation_settings import GenerationConfig
 from clearformer.inference.text_generator import TextGenerator
@@ -17,7 +18,7 @@ from clearformer.inference.translation_settings import DecodingConfig
 from clearformer.inference.translator import Translator
 from clearformer.model.build import build
 from clearformer.studio.app import Handlers
-from clearformer.studio.requests import TranslateRequest, TreeRequest
+from clearformer.studio.requests import Input, TextRequest, TranslateRequest, TreeRequest
 from clearformer.studio.runs import Runs
 from clearformer.studio.shown_model import ShownModel
 from clearformer.studio.writing_settings import settings_from
@@ -243,3 +244,32 @@ def test_alternatives_of_the_same_text_say_so(all_handlers, tokenizer):
 def letter_ids(tokenizer, letter):
     """The ids of a single letter inside a word: those of "x" + letter without the ids of "x"."""
     return tokenizer.ids([f"x{letter}"], add_special=False)[0][len(tokenizer.ids(["x"], add_special=False)[0]) :]
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return Handlers(ShownModel.open(find_model("en-de")), Runs([]))
+
+
+def test_a_sentence_whose_name_is_led_around_the_model_is_shown_as_the_model_reads_it(shipped):
+    text = "I asked Okonkwo."
+    found = shipped.translate(TranslateRequest(text=text))
+    first = found["results"][0]
+    assert found["read_as"] is not None
+    assert "Okonkwo" not in found["read_as"]
+    assert "".join(token["text"] for token in found["source"]).strip().startswith(found["read_as"])
+    assert "Okonkwo" not in first["text"]
+    assert first["restored"] == Translator(shipped.shown_model.bundle).translate(text)[0].text
+    assert "Okonkwo" in first["restored"]
+    assert shipped.trace(Input(text=text))["read_as"] == found["read_as"]
+    assert shipped.language(TextRequest(text=text))["read_as"] == found["read_as"]
+    again = shipped.translate(TranslateRequest(text=text, ids=first["ids"]))
+    assert (again["text"], again["restored"]) == (first["text"], first["restored"])
+    tree = shipped.tree(TreeRequest(text=text))
+    assert [token["text"] for token in tree["source"]] == [token["text"] for token in found["source"]]
+
+
+def test_a_sentence_without_rare_names_is_read_as_it_is(shipped):
+    found = shipped.translate(TranslateRequest(text="Two dogs play in the snow."))
+    assert found["read_as"] is None
+    assert {one["restored"] for one in found["results"]} == {None}

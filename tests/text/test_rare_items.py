@@ -21,7 +21,7 @@ def found(text: str, script: str = "Latin") -> list[str]:
         ("It is unbelievable.", []),  # rare, but no name
         ("Okonkwo's software", ["Okonkwo"]),
         ("O'Brien and Al-Sayed", ["O'Brien", "Al-Sayed"]),
-        ("the French-German software", []),
+        ("the French-German software on X-software", []),
         ("Clint Eastwood flew", ["Clint Eastwood"]),
         ("flight LH441 to gate B7, on an iPhone", ["LH441", "B7", "iPhone"]),
         ("the 14th, 3.5kg, $1,250.50, 7:15", ["14", "3.5", "1,250.50", "7:15"]),

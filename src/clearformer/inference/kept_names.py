@@ -15,6 +15,7 @@ from clearformer.text.stand_in_table import Attempt, StandInTable, stand_in_tabl
 
 Search = Callable[[list[str], DecodingConfig], list[list[Translation]]]
 ATTEMPTS = 16  # ways to fill the places of a sentence
+WIDE = 12  # the beam of a second try, where every translation of the first lost something
 
 
 class _Found(NamedTuple):
@@ -39,19 +40,28 @@ class NameKeeper:
         search: Search,
     ) -> list[list[Translation]]:
         """The same translations, and others where items were lost. search: how the model translates texts."""
-        attempts = {
-            row: self.table.attempts(text.strip(), ATTEMPTS)
-            for row, (text, best) in enumerate(zip(texts, found, strict=True))
-            if self.table.missing(text, best[0].text)
-        }
-        asked = list(dict.fromkeys(one.text for row in attempts.values() for one in row))
-        if not asked:
-            return self._told(texts, found)
-        answers = dict(zip(asked, search(asked, replace(config, nbest=config.beam)), strict=True))
         mended = list(found)
+        lost = [row for row, text in enumerate(texts) if self.table.missing(text, found[row][0].text)]
+        for beam in dict.fromkeys((config.beam, max(config.beam, WIDE))):
+            if lost:
+                self._try(texts, mended, lost, search, replace(config, beam=beam, nbest=beam))
+            lost = [row for row in lost if self.table.missing(texts[row], mended[row][0].text)]
+        return self._told(texts, [best[: config.nbest] for best in mended])
+
+    def _try(
+        self,
+        texts: Sequence[str],
+        found: list[list[Translation]],
+        rows: Sequence[int],
+        search: Search,
+        config: DecodingConfig,
+    ) -> None:
+        """Put what is found with stand-ins among what was found before, for these rows, all in one batch."""
+        attempts = {row: self.table.attempts(texts[row].strip(), ATTEMPTS) for row in rows}
+        asked = list(dict.fromkeys(one.text for row in attempts.values() for one in row))
+        answers = dict(zip(asked, search(asked, config) if asked else [], strict=True))
         for row, tried in attempts.items():
-            mended[row] = self._best(texts[row].strip(), found[row], tried, answers)[: config.nbest]
-        return self._told(texts, mended)
+            found[row] = self._best(texts[row].strip(), found[row], tried, answers)
 
     def put_back(self, text: str, read_as: str, said: str) -> str | None:
         """What was said of the text that was read instead, with the items of the text itself; None if it lost some."""

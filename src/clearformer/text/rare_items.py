@@ -77,7 +77,8 @@ def _is_known(word: str, known: Collection[str]) -> bool:
     if word in known or word.lower() in known or word.capitalize() in known:
         return True
     parts = [part for part in _PARTS.split(word) if part]
-    return len(parts) > 1 and all(len(part) > 1 and _is_known(part, known) for part in parts)
+    long = [part for part in parts if len(part) > 1]
+    return len(parts) > 1 and bool(long) and all(_is_known(part, known) for part in long)  # T-shirt, French-German
 
 
 def _joined(items: Sequence[Item], text: str) -> list[Item]:
