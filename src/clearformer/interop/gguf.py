@@ -1,4 +1,4 @@
-"""GGUF files of Llama-style models: one file with settings, vocabulary and weights, mostly in a few bits each.
+"""GGUF files: one file with settings, vocabulary and weights, mostly in a few bits each.
 
 The list of what a file holds is read here, every count checked against the file's size; the `gguf` package
 converts quantised weights. They become float32, one tensor at a time.
@@ -10,44 +10,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import tokenizers
 import torch
-from tokenizers import AddedToken, Regex, decoders, models, pre_tokenizers
 from torch import Tensor
 
 from clearformer.folder.bundle import Bundle
 from clearformer.folder.preprocessing import Preprocessing
 from clearformer.foundation import storage
-from clearformer.interop import sentencepiece
+from clearformer.interop import gguf_architectures, gguf_vocabulary
 from clearformer.interop.binary import BinaryReader
 from clearformer.interop.chat_templates import kept_template
 from clearformer.interop.config_keys import Keys
 from clearformer.interop.foreign_files import open_binary
 from clearformer.interop.imported import Imported, assemble
 from clearformer.interop.renaming import RenamingTable, Shape, pairs, under
-from clearformer.interop.sentencepiece import Piece, Proto
 from clearformer.model.config import AttentionConfig, EmbeddingConfig, ModelConfig, NormConfig, PositionConfig
 from clearformer.model.families import llama
-from clearformer.text.special import SpecialTokens
-from clearformer.text.tokenizer import Tokenizer
 
 MAGIC, VERSIONS = b"GGUF", (2, 3)
 _MOST_TEXT = 1 << 24  # characters of a chat template or a piece, never more
-
-# How byte-level vocabularies split a text into words before merging, by the name in the file.
-_LLAMA3 = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
-    r"|\s+(?!\S)|\s+"
-)
-WORDS: dict[str, list[Any]] = {
-    "gpt-2": [pre_tokenizers.ByteLevel(add_prefix_space=False)],
-    "smollm": [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)],
-    "llama-bpe": [
-        pre_tokenizers.Split(Regex(_LLAMA3), behavior="isolated"),
-        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-    ],
-}
-_NORMAL, _CONTROL, _USER = 1, 3, 4  # kinds of pieces
 
 
 def can_read(path: Path) -> bool:
@@ -62,11 +42,12 @@ def read(path: Path) -> Imported:
     """A GGUF file as one of our models."""
     file = File(path)
     kind = file.facts.get("general.architecture")
-    if kind != "llama":
-        raise ValueError(f"{path} holds a {kind!r}; only models of the architecture llama are read from GGUF")
-    config = _config(file)
-    model, aside = assemble(config, _names(), file)
-    tokenizer, notes = _tokenizer(file, config)
+    if kind == "llama":
+        config = _config(file)
+        model, aside = assemble(config, _names(), file)
+    else:
+        config, model, aside = gguf_architectures.read(file)
+    tokenizer, notes = gguf_vocabulary.read(file, config.vocab_size)
     said = file.facts.get("tokenizer.chat_template")
     template, not_understood = (None, ()) if tokenizer is None else kept_template(said, tokenizer.special)
     provenance: dict[str, Any] = {
@@ -135,7 +116,14 @@ class File:
         package, stored = _package(), self._tensors[name]
         raw = np.fromfile(self.path, dtype=np.uint8, count=stored.bytes, offset=stored.place)
         rows = raw.reshape(*stored.shape[:-1], -1)
-        values = package.quants.dequantize(rows, package.GGMLQuantizationType(stored.type))
+        try:
+            values = package.quants.dequantize(rows, package.GGMLQuantizationType(stored.type))
+        except NotImplementedError:
+            kind = package.GGMLQuantizationType(stored.type).name
+            raise ValueError(
+                f"{self.path}: {name} is stored as {kind}, which the gguf package does not convert; take a file in "
+                "another quantisation, such as Q8_0"
+            ) from None
         return torch.from_numpy(np.array(values, dtype=np.float32).reshape(stored.shape))
 
     def _entry(self, reader: BinaryReader) -> tuple[str, Shape, int, int]:
@@ -290,84 +278,3 @@ def _names() -> RenamingTable:
         }
     )
     return RenamingTable([*ends, *under("decoder.layers.*", "blk.*", layer)])
-
-
-# ---- text -----------------------------------------------------------------------------------------------------------
-
-
-def _tokenizer(file: File, config: ModelConfig) -> tuple[Tokenizer | None, tuple[str, ...]]:
-    """The vocabulary inside the file; one that cannot be reproduced exactly is not used, and the notes say why."""
-    facts, kind = file.facts, file.facts.get("tokenizer.ggml.model")
-    pieces = facts.get("tokenizer.ggml.tokens")
-    if kind is None or pieces is None:
-        return None, ("the file has no vocabulary, so the model reads ids, not text",)
-    if not isinstance(pieces, list) or len(pieces) != config.vocab_size or len(set(pieces)) != len(pieces):
-        raise ValueError(f"{file.path}: its vocabulary does not list {config.vocab_size} different pieces")
-    kinds = facts.get("tokenizer.ggml.token_type") or [_NORMAL] * len(pieces)
-    if len(kinds) != len(pieces):
-        raise ValueError(f"{file.path}: its vocabulary has {len(pieces)} pieces, but kinds for {len(kinds)}")
-    special = _special(file, pieces)
-    before = facts.get("tokenizer.ggml.pre", "gpt-2")
-    if kind == "gpt2" and before not in WORDS:
-        return None, (f"its vocabulary is not used: how {before!r} splits text into words is not known here",)
-    if kind == "gpt2":
-        engine = _byte_level(file, pieces, kinds, WORDS[before])
-    elif kind == "llama":
-        engine = sentencepiece.unigram_or_bpe(_proto(file, pieces, kinds))
-    else:
-        return None, (f"its vocabulary is not used: vocabularies of the kind {kind!r} are not known here",)
-    return Tokenizer.from_engine(engine, kind="bpe", special=special, special_in_text=True), ()
-
-
-def _special(file: File, pieces: list[str]) -> SpecialTokens:
-    roles = {"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding"}
-    spelt: dict[str, str] = {}
-    for role, word in roles.items():
-        number = file.facts.get(f"tokenizer.ggml.{word}_token_id")
-        if number is None:
-            continue
-        if not isinstance(number, int) or not 0 <= number < len(pieces):
-            raise ValueError(f"{file.path}: its {word} token has the number {number!r}, which no piece has")
-        spelt[role] = pieces[number]
-    return SpecialTokens(**spelt)
-
-
-def _byte_level(file: File, pieces: list[str], kinds: list[int], words: list[Any]) -> tokenizers.Tokenizer:
-    merges = file.facts.get("tokenizer.ggml.merges")
-    if not isinstance(merges, list):
-        raise ValueError(f"{file.path} has a vocabulary of bytes without merges; download it again")
-    pairs_ = [_merge(file, merge) for merge in merges]
-    numbered = {piece: number for number, piece in enumerate(pieces)}
-    try:
-        engine = tokenizers.Tokenizer(models.BPE(vocab=numbered, merges=pairs_))
-    except Exception as error:
-        raise ValueError(
-            f"{file.path}: its merges use other pieces than its vocabulary ({error}); download it again"
-        ) from None
-    engine.pre_tokenizer = pre_tokenizers.Sequence(words)
-    engine.decoder = decoders.ByteLevel()
-    marked = [(piece, kind) for piece, kind in zip(pieces, kinds, strict=True) if kind in (_CONTROL, _USER)]
-    engine.add_tokens([AddedToken(piece, special=kind == _CONTROL, normalized=False) for piece, kind in marked])
-    return engine
-
-
-def _merge(file: File, merge: str) -> tuple[str, str]:
-    left, _, right = merge.partition(" ")
-    if not left or not right:
-        raise ValueError(f"{file.path}: {merge!r} is not a merge of two pieces; download it again")
-    return left, right
-
-
-def _proto(file: File, pieces: list[str], kinds: list[int]) -> Proto:
-    scores = file.facts.get("tokenizer.ggml.scores")
-    if not isinstance(scores, list) or len(scores) != len(pieces):
-        raise ValueError(f"{file.path}: its vocabulary has {len(pieces)} pieces, but not as many scores")
-    listed = tuple(Piece(*entry) for entry in zip(pieces, map(float, scores), kinds, strict=True))
-    return Proto(
-        pieces=listed,
-        algorithm=2,
-        byte_fallback=True,
-        charsmap=b"",
-        dummy_prefix=bool(file.facts.get("tokenizer.ggml.add_space_prefix", True)),
-        squeeze_spaces=False,
-    )
