@@ -5,7 +5,7 @@ import torch
 
 from clearformer.folder import bundle
 from clearformer.folder.bundle import Bundle
-from clearformer.folder.eight_bits import SCALE, from_eight_bits, to_eight_bits
+from clearformer.folder.rounded_weights import SCALE, from_rounded, to_rounded
 from clearformer.foundation import storage
 from clearformer.model.weights import weights_of
 from model.specimens import configured, specimen
@@ -23,8 +23,8 @@ def test_a_folder_is_smaller_and_opens_as_the_rounded_model(made, tmp_path):
     sizes = [(tmp_path / name / bundle.WEIGHTS).stat().st_size for name in ("whole", "small")]
     assert sizes[1] < 0.45 * sizes[0]
     opened = bundle.load(tmp_path / "small")
-    assert opened.eight_bits
-    assert not bundle.load(tmp_path / "whole").eight_bits
+    assert opened.kept == "int8"
+    assert bundle.load(tmp_path / "whole").kept == "float32"
     for name, weight in weights_of(opened.model).items():
         exact = weights_of(made.model)[name]
         assert (weight - exact).abs().max() <= 0.01 * exact.abs().max(), name
@@ -38,7 +38,7 @@ def test_saved_again_it_is_the_same_bytes(made, tmp_path):
 
 @pytest.mark.parametrize("harm", ["missing", "wrong shape", "not a number"])
 def test_scales_that_do_not_fit_are_refused(made, tmp_path, harm):
-    small = to_eight_bits(weights_of(made.model))
+    small = to_rounded(weights_of(made.model), 8)
     name = next(name for name in small if name.endswith(SCALE))
     changed = {
         "missing": {},
@@ -46,7 +46,7 @@ def test_scales_that_do_not_fit_are_refused(made, tmp_path, harm):
         "not a number": {name: torch.full_like(small[name], torch.nan)},
     }[harm]
     with pytest.raises(ValueError, match="in eight bits, and its scales are missing or do not fit"):
-        from_eight_bits({key: value for key, value in small.items() if key != name} | changed)
+        from_rounded({key: value for key, value in small.items() if key != name} | changed)
 
 
 def test_a_damaged_folder_is_named(made, tmp_path):
@@ -62,4 +62,4 @@ def test_a_damaged_folder_is_named(made, tmp_path):
 
 def test_a_model_without_layers_is_refused(made):
     with pytest.raises(ValueError, match="nothing to round"):
-        to_eight_bits({"table": torch.zeros(3, 3)})
+        to_rounded({"table": torch.zeros(3, 3)}, 8)
