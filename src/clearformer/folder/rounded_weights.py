@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from clearformer.model.from_weights import Stored, plain
-from clearformer.model.rounded import Int4Weight, Int8Weight, Rounded, fits_four, to_eight, to_four
+from clearformer.model.rounded import GROUP, Int4Weight, Int8Weight, Rounded, fits_four, to_eight, to_four
 
 Kept = Literal["float32", "bfloat16", "float16", "int8", "int4"]  # how a file keeps a model's matrices
 SCALE, MIDDLE = ".scale", ".middle"  # behind the name of a rounded weight
@@ -50,10 +50,11 @@ def from_rounded(read: Mapping[str, Tensor]) -> dict[str, Stored]:
             found[name] = Int8Weight(weight, _part(read, name, SCALE, weight.shape[:1], "eight"))
             del found[name + SCALE]
         elif weight.dtype == torch.uint8:
-            rows, groups = len(weight), read.get(name + SCALE, weight).shape[-1]
-            if weight.dim() != 2 or not groups or 2 * weight.size(1) % groups:
-                raise ValueError(f"{name} is in four bits, and its scales do not divide it; get the folder anew")
-            scale, middle = (_part(read, name, part, (rows, groups), "four") for part in (SCALE, MIDDLE))
+            shape = torch.Size((*weight.shape[:1], 2 * weight.shape[-1])) if weight.dim() == 2 else weight.shape
+            if not fits_four(shape):
+                raise ValueError(f"{name} is in four bits, and not a matrix of whole groups; get the folder anew")
+            groups = (shape[0], shape[1] // GROUP)
+            scale, middle = (_part(read, name, part, groups, "four") for part in (SCALE, MIDDLE))
             found[name] = Int4Weight(weight, scale, middle)
             del found[name + SCALE], found[name + MIDDLE]
     return found
@@ -76,6 +77,6 @@ def plain_weights(weights: Mapping[str, Stored]) -> dict[str, Tensor]:
 
 def _part(read: Mapping[str, Tensor], name: str, part: str, shape: tuple[int, ...], bits: str) -> Tensor:
     found = read.get(name + part)
-    if found is None or tuple(found.shape) != tuple(shape) or not bool(found.isfinite().all()):
+    if found is None or read[name].dim() != 2 or tuple(found.shape) != tuple(shape) or not bool(found.isfinite().all()):
         raise ValueError(f"{name} is in {bits} bits, and its scales are missing or do not fit; get the folder anew")
     return found
