@@ -48,7 +48,7 @@ def test_a_classifier_is_scored_by_its_accuracy(capsys: pytest.CaptureFixture[st
     given = ["quantize", str(tmp_path / "model"), "--data", str(tmp_path / "test.tsv"), "--limit", "100"]
     assert main([*given, str(tmp_path / "small")]) == 0
     shown = capsys.readouterr().out
-    assert [line.split()[0] for line in shown.splitlines()] == ["float32", "size", "seconds", "accuracy", "clearformer"]
+    assert [line.split()[0] for line in shown.splitlines()] == ["before", "size", "seconds", "accuracy", "clearformer"]
     assert f"clearformer classify --model {tmp_path / 'small'} uses it" in shown
     assert main(["classify", "two dog", "--model", str(tmp_path / "small")]) == 0
     assert main([*given, str(tmp_path / "again"), "--json"]) == 0

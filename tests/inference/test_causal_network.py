@@ -3,9 +3,12 @@
 import pytest
 import torch
 
+from clearformer.folder.rounded_weights import from_rounded, to_rounded
 from clearformer.inference.causal_network import CausalNetwork
+from clearformer.model.from_weights import network_from
 from clearformer.model.trace import trace
-from model.specimens import VOCAB, specimen
+from clearformer.model.weights import weights_of
+from model.specimens import VOCAB, configured, specimen
 
 
 @pytest.mark.parametrize("family", ["gpt2", "llama", "transformer-xl"])
@@ -46,6 +49,7 @@ def test_eight_bits_are_used_where_the_model_says_so(monkeypatch):
     torch.manual_seed(2)
     model = specimen("llama")
     tokens = torch.randint(VOCAB, (1, 6))
-    small = CausalNetwork(model, eight_bits=True)
+    weights = from_rounded(to_rounded(weights_of(model), 8))
+    small = CausalNetwork(network_from(configured("llama"), weights, narrow=True))
     rounded, exact = small.logits(tokens, cache=small.start_cache()), model(tokens)
     assert 0 < (rounded - exact).norm() < 0.05 * exact.norm()

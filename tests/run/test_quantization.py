@@ -79,3 +79,13 @@ def test_an_encoder_decoder_that_does_not_translate_is_refused_by_its_task(tmp_p
     with pytest.raises(ValueError, match="is for summarization, and models for that run in float32 alone"):
         quantize_scored(tmp_path / "model", tmp_path / "small", [tmp_path / "test.jsonl"])
     assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["model"]
+
+
+def test_four_bits_are_for_models_that_continue_texts(writer, classifier, tmp_path: Path):
+    model, text = writer
+    found = quantize_scored(model, tmp_path / "four", [text], limit=100, bits=4)
+    eight = quantize_scored(model, tmp_path / "eight", [text], limit=100)
+    assert found.after.bytes < eight.after.bytes
+    assert bundle.load(tmp_path / "four").kept == "int4"
+    with pytest.raises(ValueError, match="text-classification, and four bits are for models that continue texts"):
+        quantize_scored(classifier[0], tmp_path / "none", [classifier[1]], bits=4)

@@ -3,7 +3,7 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from clearformer.cli.models import add_limit, inspect_command, use_command
 from clearformer.cli.usage import UsageError
@@ -41,6 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a language model of something else than sentences (proteins, music), or an untrained one: do not ask how "
         "likely sentences are for it",
     )
+    parser.add_argument(
+        "--dtype",
+        choices=("keep", "bfloat16", "float32"),
+        default="keep",
+        help="how the weights are kept: as they were published, rounded to bfloat16, or widened to float32 (keep)",
+    )
     add_limit(parser)
     parser.add_argument("--json", action="store_true", help="print the certificate as JSON")
 
@@ -67,8 +73,11 @@ def _imported(arguments: argparse.Namespace) -> "Bundle":
     source = Path(arguments.source)
     on_hub = asked_of_hub(arguments.source) or hub_name(arguments.source)
     languages = _languages(arguments)
+    dtype = None if arguments.dtype == "keep" else arguments.dtype
+    told: dict[str, Any] = {
+        "split": arguments.split, "languages": languages, "dtype": dtype, "prose": not arguments.not_prose,
+    }  # fmt: skip
     if source.exists() or on_hub is None:
-        told = {"split": arguments.split, "languages": languages, "prose": not arguments.not_prose}
         return import_checkpoint(source, arguments.dir, arguments.family, **told)
     from clearformer.cli.progress import progress_bar
     from clearformer.interop.get_model import import_from_hub
@@ -78,9 +87,7 @@ def _imported(arguments: argparse.Namespace) -> "Bundle":
     print(f"there is no folder {source} here; looking for it on {endpoint()}", file=sys.stderr, flush=True)
     config = FetchConfig(max_gb=arguments.max_gb, family=arguments.family)
     with progress_bar(f"getting {on_hub}") as show:
-        return import_from_hub(
-            on_hub, arguments.dir, config, split=arguments.split, languages=languages, on_progress=show
-        )
+        return import_from_hub(on_hub, arguments.dir, config, on_progress=show, **told)
 
 
 def _languages(arguments: argparse.Namespace) -> tuple[str, str] | None:
@@ -131,7 +138,7 @@ def facts(made: "Bundle", folder: Path) -> list[tuple[str, str]]:
         following = inspect_command(str(folder))
     return [
         ("family", f"{made.config.family}, {made.config.shape}"),
-        ("parameters", f"{sum(one.numel() for one in made.model.parameters()):,}"),
+        ("parameters", f"{sum(one.numel() for one in made.model.parameters()):,}, kept in {made.kept}"),
         ("use", does),
         ("next", following),
     ]

@@ -1,4 +1,4 @@
-"""clearformer quantize: a model in eight bits, if it stays good enough."""
+"""clearformer quantize: a model in eight bits or four, if it stays good enough."""
 
 import argparse
 import json
@@ -11,6 +11,7 @@ from clearformer.cli.options import read_options
 from clearformer.cli.parser import number_between
 from clearformer.cli.search_options import add_search, search_config
 from clearformer.cli.task_scores import find_test_files, refuse_search
+from clearformer.cli.usage import UsageError
 from clearformer.cli.use import check_folder
 
 
@@ -27,6 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=kind,
         metavar="X",
         help="most that may be lost: points of BLEU, accuracy, F1 (0.5), per cent of perplexity (1)",
+    )
+    parser.add_argument(
+        "--bits",
+        type=int,
+        choices=(8, 4),
+        default=8,
+        help="of the layers' weights; 4: models that continue texts (8)",
     )
     add_search(parser)
     parser.add_argument(
@@ -66,13 +74,19 @@ def _quantize_reader(arguments: argparse.Namespace, name: str) -> None:
     options = read_options(arguments, task.verb.options)
     with progress_bar("scoring twice") as show:
         found = quantize_scored(
-            arguments.model, arguments.out, files, limit=arguments.limit, options=options, on_progress=show
+            arguments.model,
+            arguments.out,
+            files,
+            limit=arguments.limit,
+            bits=arguments.bits,
+            options=options,
+            on_progress=show,
         )
     if arguments.json:
         print(json.dumps({**asdict(found), "lost": found.lost}, indent=2))
         return
     before, after = found.before, found.after
-    print(f"{'':<12} {'float32':>10} {'int8':>10}")
+    print(f"{'':<12} {'before':>10} {f'int{arguments.bits}':>10}")
     print(f"{'size':<12} {before.bytes / 1e6:>7.1f} MB {after.bytes / 1e6:>7.1f} MB")
     print(f"{'seconds':<12} {before.seconds:>10.1f} {after.seconds:>10.1f}")
     style = ">10.3f" if found.name == "perplexity" else ">10.2%"
@@ -86,6 +100,8 @@ def _quantize_translator(arguments: argparse.Namespace, name: str) -> None:
     from clearformer.folder.description import find_model, read_description
     from clearformer.inference.quantize import LIMIT, quantize
 
+    if arguments.bits == 4:
+        raise UsageError(f"{arguments.model} is for {name}, and --bits 4 is for models that continue texts; take 8")
     folder = find_model(arguments.model)
     provenance = read_description(folder).provenance
     config = search_config(arguments)

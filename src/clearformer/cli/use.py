@@ -91,7 +91,7 @@ def open_model(arguments: argparse.Namespace) -> "Bundle":
 
     folder = find_model(arguments.model)
     if "engine" not in arguments:
-        return bundle.load(folder)
+        return bundle.load(folder, as_kept=True)
     from clearformer.inference.engines import open_bundle
 
     looked_inside = getattr(arguments, "why", None) is not None

@@ -13,24 +13,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from os.path import relpath
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from clearformer.folder.description import CONFIG, FORMAT, ModelFolder, open_folder
-from clearformer.folder.eight_bits import SCALE, from_eight_bits, to_eight_bits
 from clearformer.folder.fetched import HUB, pinned_name
 from clearformer.folder.preprocessing import Markers, Preprocessing
+from clearformer.folder.rounded_weights import MIDDLE, SCALE, Kept, from_rounded, kept_as, plain_weights, to_rounded
 from clearformer.foundation import settings, storage
 from clearformer.model.adapters import merged_weights
-from clearformer.model.build import build
 from clearformer.model.config import ModelConfig
 from clearformer.model.described import described
-from clearformer.model.weights import put_weights, weights_of
+from clearformer.model.from_weights import Stored, network_from, shapes_of, widened
+from clearformer.model.rounded import GROUP, RoundedLinear
+from clearformer.model.weights import weights_of
 from clearformer.text.tokenizer import Tokenizer
 
 WEIGHTS, ADAPTERS = "model.safetensors", "adapters.safetensors"
+_BITS = {"int8": 8, "int4": 4}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +45,7 @@ class Bundle:
     preprocessing: Preprocessing = field(default_factory=Preprocessing)
     provenance: dict[str, Any] = field(default_factory=dict)  # data, recipe, scores, licence, attribution
     base: str | None = None  # the folder of the model that this one's adapters stand beside
-    eight_bits: bool = False  # the weights were rounded to eight bits, and are wanted so in use
+    kept: Kept = "float32"  # how the weights lie on disk
 
     @property
     def tokenizer(self) -> Tokenizer | None:
@@ -62,20 +64,28 @@ class Bundle:
         return self.preprocessing.labels
 
 
-def save(bundle: Bundle, folder: Path, *, dtype: Literal["float32", "float16", "int8"] = "float32") -> None:
-    """Write a model folder, whole or not at all. float16 halves the file, int8 makes it a quarter; loading always gives
-    float32."""
-    number = torch.float32 if dtype == "float32" else torch.float16
-    weights = weights_of(bundle.model)
+def save(bundle: Bundle, folder: Path, *, dtype: Kept | None = None) -> None:
+    """Write a model folder, whole or not at all.
+
+    dtype: how its matrices are kept, by default as they were: bfloat16 and float16 halve the file, int8 and int4 make
+    it a quarter or less. What was float32 beside matrices of two bytes and would lose by them stays float32.
+    """
+    weights = weights_of(widened(bundle.model) if _is_rounded(bundle.model) else bundle.model)
     base = None if bundle.base is None else open_folder(bundle.base)
     if base is not None:
-        given = storage.read_tensors(base.path / WEIGHTS)
+        given = plain_weights(from_rounded(storage.read_tensors(base.path / WEIGHTS)))
         weights = {name: w for name, w in weights.items() if name not in given or not torch.equal(w.cpu(), given[name])}
+    kept = dtype or bundle.kept
     with storage.new_folder(folder) as aside:
-        _describe(bundle, aside, adapters=None if base is None else _beside(base, folder))
-        weights = to_eight_bits(weights) if dtype == "int8" else weights
-        narrow = {name: _as(number, name, weight) for name, weight in weights.items()}
+        _describe(bundle, aside, adapters=None if base is None else _beside(base, folder), kept=kept)
+        weights = to_rounded(weights, _BITS[kept]) if kept in _BITS else weights
+        number = getattr(torch, kept) if kept not in _BITS else torch.float16
+        narrow = {name: _as(number, name, weight, exact=dtype is None) for name, weight in weights.items()}
         storage.write_tensors(aside / (WEIGHTS if base is None else ADAPTERS), narrow)
+
+
+def _is_rounded(model: nn.Module) -> bool:
+    return any(isinstance(module, RoundedLinear) for module in model.modules())
 
 
 def save_description(bundle: Bundle, folder: Path) -> None:
@@ -84,7 +94,7 @@ def save_description(bundle: Bundle, folder: Path) -> None:
         _describe(bundle, aside)
 
 
-def _describe(bundle: Bundle, folder: Path, adapters: dict[str, str] | None = None) -> None:
+def _describe(bundle: Bundle, folder: Path, adapters: dict[str, str] | None = None, kept: Kept = "float32") -> None:
     facts = {
         "format": FORMAT,
         "task": bundle.task,
@@ -92,13 +102,18 @@ def _describe(bundle: Bundle, folder: Path, adapters: dict[str, str] | None = No
         "preprocessing": bundle.preprocessing.plain(),
         "provenance": bundle.provenance,
         "adapters": adapters,
+        "weights": {"bits": 4, "group": GROUP} if kept == "int4" else None,
     }
     storage.write_json(folder / CONFIG, {name: value for name, value in facts.items() if value is not None})
     bundle.preprocessing.save_files(folder)
 
 
-def load(folder: Path | ModelFolder) -> Bundle:
-    """Open a model folder after checking every file against the manifest. Adapters are added to their base."""
+def load(folder: Path | ModelFolder, *, as_kept: bool = False) -> Bundle:
+    """Open a model folder after checking every file against the manifest. Adapters are added to their base.
+
+    The file is mapped into memory, and weights in float32 are used where they lie. as_kept: a model that continues
+    texts also uses those of fewer bits as they are; it computes with them in float32, and does not learn.
+    """
     opened = open_folder(folder)
     opened.verify()
     adapters = opened.description.adapters
@@ -108,14 +123,15 @@ def load(folder: Path | ModelFolder) -> Bundle:
             f"{opened.path} holds weights for ctranslate2 alone; give the folder that it was made from instead"
         )
     try:
-        read, eight_bits = from_eight_bits(storage.read_tensors(weights))
+        read = from_rounded(storage.read_tensors(weights))
     except ValueError as error:
         raise storage.DamagedError(f"{weights}: {error}") from error
     try:
-        bundle = with_weights(opened, read, base={} if adapters is None else _base_weights(opened.path, adapters))
+        base = {} if adapters is None else _base_weights(opened.path, adapters)
+        bundle = with_weights(opened, read, base=base, as_kept=as_kept)
     except WrongWeights as error:
         raise storage.DamagedError(f"{weights}: {error}") from error
-    return replace(bundle, eight_bits=eight_bits)
+    return replace(bundle, kept=kept_as(read))
 
 
 def _beside(base: ModelFolder, folder: Path) -> dict[str, str]:
@@ -128,7 +144,7 @@ def _beside(base: ModelFolder, folder: Path) -> dict[str, str]:
     }
 
 
-def _base_weights(folder: Path, adapters: Mapping[str, Any]) -> dict[str, Tensor]:
+def _base_weights(folder: Path, adapters: Mapping[str, Any]) -> dict[str, Stored]:
     """The weights that adapters were trained beside; those of any other model are refused."""
     where, name = folder / str(adapters.get("base")), str(adapters.get("name"))
     try:
@@ -143,36 +159,48 @@ def _base_weights(folder: Path, adapters: Mapping[str, Any]) -> dict[str, Tensor
     base.verify()
     if storage.sha256(base.path / WEIGHTS) != adapters.get("weights"):
         raise ValueError(f"{base.path} is not the model that the adapters in {folder} were trained with")
-    return from_eight_bits(storage.read_tensors(base.path / WEIGHTS))[0]
+    return from_rounded(storage.read_tensors(base.path / WEIGHTS))
 
 
 class WrongWeights(ValueError):  # noqa: N818 - says what they are
     """Weights of another model than the folder describes."""
 
 
-def with_weights(folder: ModelFolder, weights: dict[str, Tensor], base: dict[str, Tensor] | None = None) -> Bundle:
+def with_weights(
+    folder: ModelFolder,
+    weights: Mapping[str, Stored],
+    base: Mapping[str, Stored] | None = None,
+    *,
+    as_kept: bool = False,
+) -> Bundle:
     """The model that a folder describes, with these weights, and those of its base where they say nothing."""
     told = folder.description
     config = settings.parse(ModelConfig, told.model, str(folder.path / CONFIG))
-    model = build(config)
-    own = weights_of(model)
-    kept = {name: weight for name, weight in (base or {}).items() if name in own}
+    given = dict(base or {})
+    if given:
+        own = shapes_of(config)
+        given = {name: weight for name, weight in given.items() if name in own}
     try:
-        put_weights(model, merged_weights(kept | weights))
+        model = network_from(config, merged_weights(given | dict(weights)), narrow=as_kept)
     except ValueError as error:
         raise WrongWeights(str(error)) from error
     return Bundle(
         config=config,
-        model=model.eval(),
+        model=model,
         task=told.task,
         preprocessing=folder.preprocessing,
         provenance=dict(told.provenance),
     )
 
 
-def _as(number: torch.dtype, name: str, weight: Tensor) -> Tensor:
-    """Narrow the weights, not counters; one that float16 cannot hold would come back as infinite."""
-    narrow = weight.to(number) if weight.is_floating_point() and not name.endswith(SCALE) else weight
+def _as(number: torch.dtype, name: str, weight: Tensor, *, exact: bool) -> Tensor:
+    """Narrow the weights, not counters; one that float16 cannot hold would come back as infinite. exact: only what
+    loses nothing."""
+    if not weight.is_floating_point() or name.endswith((SCALE, MIDDLE)):
+        return weight
+    narrow = weight.to(number)
+    if exact and not torch.equal(narrow.to(weight.dtype), weight):
+        return weight
     if bool((weight.isfinite() & ~narrow.isfinite()).any()):
         raise ValueError(f"{name} has values that {number} cannot hold; save this model as float32")
     return narrow

@@ -7,22 +7,18 @@ from torch import Tensor, nn
 
 from clearformer.model.cache import DecoderCache
 from clearformer.model.fast.causal import FastCausal, capture_causal
-from clearformer.model.fast.int8 import Int8Affine
-from clearformer.model.fast.packed import Affine
 from clearformer.model.trace import watcher
 
 
 class CausalNetwork:
     """A network with its fast version, which is captured when it is first needed, and anew after training.
 
-    eight_bits: the weights of its layers are used in eight bits. Where only the readable path knows the network, that
-    is used with the weights as they are.
+    Weights are used in the bits in which the network keeps them.
     """
 
-    def __init__(self, model: nn.Module, *, eight_bits: bool = False) -> None:
+    def __init__(self, model: nn.Module) -> None:
         self.model: Any = model
         self.device = next(model.parameters()).device
-        self._make = Int8Affine.of if eight_bits else Affine.of
         self._fast: FastCausal | None = None
         self._known = True
 
@@ -55,6 +51,6 @@ class CausalNetwork:
         if watcher() is not None:  # somebody wants to see inside, and the fast path shows nothing
             return None
         if self._known and (self._fast is None or self._fast.stale()):
-            self._fast = capture_causal(self.model, self._make)
+            self._fast = capture_causal(self.model)
             self._known = self._fast is not None
         return self._fast

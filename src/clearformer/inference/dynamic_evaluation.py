@@ -1,10 +1,11 @@
 """A language model that learns from a text while it is scored on it (Krause et al., 2018, "Dynamic evaluation")."""
 
-import copy
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+
+from clearformer.model.from_weights import widened
 
 LARGEST = 3.0  # times the usual size of a weight's gradient: a surprising stretch must not undo the model
 
@@ -18,7 +19,7 @@ class DynamicModel:
     """
 
     def __init__(self, model: nn.Module, *, rate: float, decay: float) -> None:
-        self.model: Any = copy.deepcopy(model).eval()
+        self.model: Any = widened(model).eval()
         self.rate, self.decay = rate, decay
         self._weights = list(self.model.requires_grad_(True).parameters())
         self._first = [weight.detach().clone() for weight in self._weights]

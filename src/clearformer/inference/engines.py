@@ -91,7 +91,7 @@ def open_bundle(model: str | Path | ModelFolder, engine: Engine = "auto") -> "Bu
 def _load(folder: ModelFolder) -> "Bundle":
     from clearformer.folder import bundle
 
-    return bundle.load(folder)
+    return bundle.load(folder, as_kept=True)
 
 
 def _reads(folder: ModelFolder) -> bool:

@@ -82,7 +82,7 @@ class TextGenerator:
             raise ValueError(wrong_use(bundle.config, wanted, bundle.task))
         self.bundle, self.model = bundle, bundle.model.eval()
         self.tokenizer: Tokenizer = bundle.preprocessing.sides[0]
-        self.network = CausalNetwork(self.model, eight_bits=bundle.eight_bits)
+        self.network = CausalNetwork(self.model)
         self.stepper = DecoderStepper(self.network)
         learned = bundle.config.position.kind == "learned"
         self.longest = bundle.config.max_len if learned else sys.maxsize

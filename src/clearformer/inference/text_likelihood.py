@@ -16,6 +16,7 @@ from clearformer.inference.causal_network import CausalNetwork
 from clearformer.inference.continuous_cache import ContinuousCache
 from clearformer.inference.dynamic_evaluation import DynamicModel
 from clearformer.inference.likelihood_settings import LikelihoodConfig
+from clearformer.model.narrow import wide_linear
 from clearformer.model.segment_memory import SegmentMemory
 
 
@@ -134,7 +135,7 @@ def _read(
 def _score(model: Any, states: Tensor, following: Tensor) -> tuple[Tensor, Tensor]:
     """What the last states, one for each following token, say of these: log-probabilities T, and the states T D."""
     features, table, bias = model.head.projection(states[-len(following) :])
-    return -F.cross_entropy(F.linear(features, table, bias), following, reduction="none"), features
+    return -F.cross_entropy(wide_linear(features, table, bias), following, reduction="none"), features
 
 
 class _Reading:

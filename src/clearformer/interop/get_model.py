@@ -11,6 +11,7 @@ from typing import Any
 from clearformer.folder.bundle import Bundle
 from clearformer.folder.description import shipped_models, shipped_names
 from clearformer.folder.fetched import HubName, asked_of_hub, fetched_models, hub_name, place_of
+from clearformer.folder.rounded_weights import Kept
 from clearformer.foundation import storage
 from clearformer.foundation.locks import only_one
 from clearformer.foundation.machine import cache_folder
@@ -46,6 +47,7 @@ def import_from_hub(
     *,
     split: str | None = None,
     languages: tuple[str, str] | None = None,
+    dtype: Kept | None = None,
     on_progress: OnProgress = unwatched,
 ) -> Bundle:
     """Fetch a model of the hub and import it into the model folder `out`; its provenance names the commit.
@@ -58,7 +60,8 @@ def import_from_hub(
     with only_one(downloads() / f".{fetched.name}.lock"):
         source = fetch_files(found, fetched, config, on_progress=on_progress)
         origin = {"imported_from": found.repo, "commit": found.commit, "licence": found.licence}
-        made = import_checkpoint(source, out, config.family, split=split, languages=languages, origin=origin)
+        told: dict[str, Any] = {"split": split, "languages": languages, "origin": origin, "dtype": dtype}
+        made = import_checkpoint(source, out, config.family, **told)
         storage.discard(fetched)
     return made
 

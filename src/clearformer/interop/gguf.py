@@ -5,6 +5,7 @@ converts quantised weights. They become float32, one tensor at a time.
 """
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from torch import Tensor
 
 from clearformer.folder.bundle import Bundle
 from clearformer.folder.preprocessing import Preprocessing
+from clearformer.folder.rounded_weights import Kept
 from clearformer.foundation import storage
 from clearformer.interop import gguf_architectures, gguf_vocabulary
 from clearformer.interop.binary import BinaryReader
@@ -61,6 +63,7 @@ def read(path: Path) -> Imported:
         model=model,
         preprocessing=Preprocessing(tokenizer=tokenizer, chat_template=template),
         provenance={key: value for key, value in provenance.items() if value is not None},
+        kept=file.kept,
     )
     return Imported(bundle=found, aside=aside, notes=(*notes, *not_understood))
 
@@ -71,6 +74,7 @@ def read(path: Path) -> Imported:
 _CODES = {0: ("B", 1), 1: ("b", 1), 2: ("H", 2), 3: ("h", 2), 4: ("I", 4), 5: ("i", 4), 6: ("f", 4), 7: ("?", 1)}
 _CODES |= {10: ("Q", 8), 11: ("q", 8), 12: ("d", 8)}
 _TEXT, _ARRAY = 8, 9
+_HALVES: dict[int, Kept] = {1: "float16", 30: "bfloat16"}  # types of tensors that have two bytes a number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,9 +116,11 @@ class File:
         return {name: tensor.shape for name, tensor in self._tensors.items()}
 
     def read(self, name: str) -> Tensor:
-        """A tensor in float32, whatever type it is stored in."""
+        """A tensor in the two bytes that it has, or in float32, whatever type it is stored in."""
         package, stored = _package(), self._tensors[name]
         raw = np.fromfile(self.path, dtype=np.uint8, count=stored.bytes, offset=stored.place)
+        if stored.type in _HALVES:
+            return torch.from_numpy(raw).view(getattr(torch, _HALVES[stored.type])).view(stored.shape)
         rows = raw.reshape(*stored.shape[:-1], -1)
         try:
             values = package.quants.dequantize(rows, package.GGMLQuantizationType(stored.type))
@@ -125,6 +131,14 @@ class File:
                 "another quantisation, such as Q8_0"
             ) from None
         return torch.from_numpy(np.array(values, dtype=np.float32).reshape(stored.shape))
+
+    @property
+    def kept(self) -> Kept:
+        """The type of most of the numbers, if it is one that a model folder keeps."""
+        numbers: Counter[int] = Counter()
+        for tensor in self._tensors.values():
+            numbers[tensor.type] += math.prod(tensor.shape)
+        return _HALVES.get(max(numbers, key=lambda kind: numbers[kind], default=0), "float32")
 
     def _entry(self, reader: BinaryReader) -> tuple[str, Shape, int, int]:
         name = _text(reader, "a tensor's name")

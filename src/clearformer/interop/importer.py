@@ -12,6 +12,7 @@ from typing import Any
 from clearformer.folder import bundle
 from clearformer.folder.bundle import Bundle
 from clearformer.folder.preprocessing import Outcome, Preprocessing
+from clearformer.folder.rounded_weights import Kept
 from clearformer.foundation import storage
 from clearformer.interop import certificate as certificates
 from clearformer.interop import openai_whisper, plain_folders, vocabularies
@@ -26,7 +27,7 @@ from clearformer.interop.picture_preparation import read_picture_facts
 from clearformer.interop.resized_positions import for_pictures_of
 from clearformer.interop.sentence_files import read_vector_facts
 from clearformer.interop.sound_preparation import read_sound_facts
-from clearformer.interop.tensor_files import open_weights
+from clearformer.interop.tensor_files import Safetensors, open_weights
 from clearformer.model.config import ModelConfig
 
 log = logging.getLogger(__name__)
@@ -41,12 +42,14 @@ def import_checkpoint(
     languages: tuple[str, str] | None = None,
     origin: Mapping[str, Any] | None = None,
     prose: bool = True,
+    dtype: Kept | None = None,
 ) -> Bundle:
     """Import a checkpoint into a model folder `out`; its provenance says how well it agrees with the published program.
 
     split: where vocab.txt lists whole tokens, the pattern that finds them in a text. languages: of a translator among
     many, the two that are wanted. origin: where the checkpoint was fetched from, for the provenance. prose: whether a
-    language model is expected to find sentences likely.
+    language model is expected to find sentences likely. dtype: how the weights are to be kept, by default as they are;
+    they are rounded after the comparison with the published program.
     """
     source = Path(source)
     found = read_checkpoint(source, family, split=split, languages=languages)
@@ -68,8 +71,8 @@ def import_checkpoint(
         "certificate": certificate.as_json(),
     }
     complete = replace(found.bundle, provenance=provenance)
-    bundle.save(complete, Path(out))
-    return complete
+    bundle.save(complete, Path(out), dtype=dtype)
+    return complete if dtype is None else bundle.load(Path(out), as_kept=True)
 
 
 def read_checkpoint(
@@ -114,6 +117,7 @@ def read_hugging_face(
     plain = read_json(folder / "config.json")
     known = family_of(plain, family)
     with open_weights(folder) as store:
+        kept = store.kept if isinstance(store, Safetensors) else "float32"
         keys = Keys(plain, str(folder / "config.json"), store.shapes, model_type=family)
         try:
             config = known.read_config(keys)
@@ -147,6 +151,7 @@ def read_hugging_face(
             vectors=read_vector_facts(folder, texts.source) if config.head.kind == "states" else None,
         ),
         provenance=_provenance(folder, plain, family) | ({} if languages is None else spoken(languages)),
+        kept=kept,
     )
     return Imported(bundle=found, assumed=keys.assumed, aside=aside, notes=(*texts.notes, *not_understood, *not_said))
 

@@ -133,13 +133,15 @@ def check(links: Sequence[Link], table: RenamingTable, shapes: Mapping[str, Shap
 
 
 def bring(links: Sequence[Link], table: RenamingTable, shapes: Mapping[str, Shape], store: Store) -> dict[str, Tensor]:
-    """Read their tensors as ours, in float32, one at a time."""
+    """Read their tensors as ours, one at a time: in float32, or in the two bytes that they have."""
     weights: dict[str, Tensor] = {}
     for one in links:
         value = _numbers(one.theirs, store)
         if one.rule.transposed and value.dim() == 2:
             value = value.mT
-        value = _apart(value, one) + one.rule.plus
+        value = _apart(value, one)
+        if one.rule.plus:
+            value = value.float() + one.rule.plus  # two bytes would not hold the sum
         lengths = [shapes[name][0] if shapes[name] else 1 for name in one.ours]
         pieces = torch.split(value, lengths) if len(one.ours) > 1 else (value,)
         for name, piece in zip(one.ours, pieces, strict=True):
@@ -215,11 +217,11 @@ def _their_shape(one: Link, shapes: Mapping[str, Shape]) -> Shape:
 
 
 def _numbers(name: str, store: Store) -> Tensor:
-    """A tensor in float32. Infinities and NaN are refused: they would silently spoil every output."""
+    """A tensor in two bytes a number or in float32. Infinities and NaN are refused: they would spoil every output."""
     value = store.read(name)
     if not value.is_floating_point():
         raise ValueError(f"{name} holds {value.dtype} where weights are expected; a quantised model is not read here")
-    value = value.float()
+    value = value if value.dtype in (torch.bfloat16, torch.float16) else value.float()
     if not bool(value.isfinite().all()):
         raise ValueError(f"{name} holds values that are not finite numbers; the file is damaged, download it again")
     return value
@@ -231,7 +233,7 @@ def _same(copy: str, original: str, store: Store) -> bool:
 
 def _follows(name: str, follows: Callable[[Shape], Tensor], store: Store) -> bool:
     """Sines of a thousand radians differ in the fourth decimal if they were computed in float32 or stored in half."""
-    shape, value = store.shapes[name], _numbers(name, store)
+    shape, value = store.shapes[name], _numbers(name, store).float()
     return len(shape) == 2 and torch.allclose(value, follows(shape).to(value.dtype), rtol=0, atol=2e-3)
 
 

@@ -7,6 +7,7 @@ Names and shapes are known before a number is read, so a file that does not fit 
 import math
 import tempfile
 import zipfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,12 +18,15 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from clearformer.folder.rounded_weights import Kept
 from clearformer.interop.foreign_files import first_line, read_json, size_of
 from clearformer.interop.other_formats import refusal
 from clearformer.interop.renaming import Shape, Store
 
 WHOLE, INDEX, ARRAYS = "model.safetensors", "model.safetensors.index.json", "weights.npz"
 PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt")
+
+_KEPT: dict[str, Kept] = {"BF16": "bfloat16", "F16": "float16"}
 
 # Trained numbers hardly compress: a file that decompresses to more than this many times its size holds something else.
 _UNFOLDS = 2
@@ -70,11 +74,13 @@ class Safetensors:
         self._files: dict[str, Any] = {}
         self._home: dict[str, str] = {}
         self.shapes: dict[str, Shape] = {}
+        self._numbers: Counter[str] = Counter()  # of each type
         for label, path in files.items():
             size_of(path)
             try:
                 opened: Any = safe_open(path, framework="pt")
-                found = {name: tuple(opened.get_slice(name).get_shape()) for name in opened.keys()}  # noqa: SIM118
+                slices = {name: opened.get_slice(name) for name in opened.keys()}  # noqa: SIM118
+                found = {name: tuple(one.get_shape()) for name, one in slices.items()}
             except (SafetensorError, OSError, ValueError) as error:
                 raise ValueError(
                     f"{path} is not a whole safetensors file ({first_line(error)}); download it again"
@@ -85,6 +91,13 @@ class Safetensors:
             self._files[label] = opened
             self.shapes |= found
             self._home |= dict.fromkeys(found, label)
+            for name, one in slices.items():
+                self._numbers[one.get_dtype()] += math.prod(found[name])
+
+    @property
+    def kept(self) -> Kept:
+        """The type of most of the numbers, if it is one that a model folder keeps."""
+        return _KEPT.get(max(self._numbers, key=lambda name: self._numbers[name], default=""), "float32")
 
     def read(self, name: str) -> Tensor:
         tensor: Tensor = self._files[self._home[name]].get_tensor(name)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
@@ -66,6 +67,7 @@ WORDS = {
     "siglip": ("siglip", "Siglip"),
     "whisper": ("whisper", "Whisper"),
 }
+HALVES = ("bfloat16", "float16")
 _AFTER_PADDING = ("roberta", "m2m_100")  # positions begin behind the padding's id: a part of the model, already written
 _TASKS = {"states": "Model", "tags": "ForTokenClassification", "span": "ForQuestionAnswering"}
 _WRITERS = {"gpt2": "LMHeadModel", "marian": "MTModel"}
@@ -77,7 +79,7 @@ def export(folder: Path, out: Path) -> None:
     config, weights = prepared(found)
     plain = describe(config, found)
     table = FAMILIES[plain["model_type"]].names(config)
-    tensors = give(link(table.rules, weights), weights) | make(table)
+    tensors = _as_kept(give(link(table.rules, weights), weights) | make(table), plain["dtype"])
     with storage.new_folder(out) as aside:
         storage.write_json(aside / "config.json", plain)
         if found.preprocessing.picture is not None:
@@ -86,6 +88,13 @@ def export(folder: Path, out: Path) -> None:
         if found.preprocessing.vectors is not None:
             write_sentence_files(aside, found.preprocessing.vectors, config.dim)
         _write_texts(aside, found)
+
+
+def _as_kept(tensors: dict[str, Tensor], name: str) -> dict[str, Tensor]:
+    """In the two bytes that they came in, where that loses nothing."""
+    kept: torch.dtype = getattr(torch, name)
+    short = {name: tensor.to(kept) if tensor.is_floating_point() else tensor for name, tensor in tensors.items()}
+    return {name: short[name] if torch.equal(short[name].float(), one) else one for name, one in tensors.items()}
 
 
 def prepared(found: Bundle) -> tuple[ModelConfig, dict[str, Tensor]]:
@@ -108,7 +117,7 @@ def describe(config: ModelConfig, found: Bundle) -> dict[str, Any]:
     plain = {
         "architectures": [architecture(config)],
         **FAMILIES[WORDS[config.family][0]].write_config(config),
-        "dtype": "float32",
+        "dtype": found.kept if found.kept in HALVES else "float32",
         **_ids(found),
     }
     if config.head.kind in ("class", "tags"):

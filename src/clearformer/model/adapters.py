@@ -5,14 +5,19 @@ What has been learned is W + scale·B·A. Added up (`merged`), it is a plain mod
 """
 
 import copy
+from collections.abc import Mapping
+from typing import TypeVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from clearformer.model.dropout import Dropout
+from clearformer.model.from_weights import Stored
+from clearformer.model.from_weights import plain as as_plain
 from clearformer.model.weights import HEAD, put_weights, weights_of
 
+T = TypeVar("T", bound=Stored)
 A, B, SCALE = "lora_a", "lora_b", "lora_scale"
 
 
@@ -58,18 +63,20 @@ def is_adapted(model: nn.Module) -> bool:
     return any(isinstance(module, AdaptedLinear) for module in model.modules())
 
 
-def merged_weights(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+def merged_weights(weights: Mapping[str, T]) -> dict[str, T | Tensor]:
     """Weights by name with adapters added to what they stand beside; without adapters, the same weights."""
-    plain = {name: weight for name, weight in weights.items() if name.rpartition(".")[2] not in (A, B, SCALE)}
+    plain: dict[str, T | Tensor] = {
+        name: weight for name, weight in weights.items() if name.rpartition(".")[2] not in (A, B, SCALE)
+    }
     for name in weights:
         layer, _, last = name.rpartition(".")
         if last == A:
-            a, b, scale = weights[name], weights[f"{layer}.{B}"], weights[f"{layer}.{SCALE}"]
-            base = plain[f"{layer}.weight"]
+            a, b, scale = (as_plain(weights[f"{layer}.{part}"]) for part in (A, B, SCALE))
+            base = as_plain(plain[f"{layer}.weight"])
             if b.shape[1:] != a.shape[:1] or (b.size(0), a.size(1)) != base.shape:
                 sizes = f"{tuple(b.shape)} · {tuple(a.shape)}"
                 raise ValueError(f"the adapter of {layer} is {sizes}, and its weight {tuple(base.shape)}")
-            plain[f"{layer}.weight"] = base.float() + scale.float() * (b.float() @ a.float())
+            plain[f"{layer}.weight"] = base + scale * (b @ a)
     return plain
 
 

@@ -6,11 +6,11 @@ B batch, T length, D model width, V vocabulary, C classes. Every head takes (sta
 from collections.abc import Callable
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from clearformer.model.dropout import Dropout
 from clearformer.model.frontends import unpatchify
+from clearformer.model.narrow import wide_linear
 from clearformer.model.trace import note
 
 
@@ -76,7 +76,7 @@ class LanguageModel(nn.Module):
 
     def forward(self, states: Tensor, keep: Tensor | None = None) -> Tensor:
         """Returns logits B T V."""
-        logits = F.linear(self.transform(states) * self.scale, self.table, self.bias)
+        logits = wide_linear(self.transform(states) * self.scale, self.table, self.bias)
         return logits if self.cap is None else self.cap * torch.tanh(logits / self.cap)
 
     def projection(self, states: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:

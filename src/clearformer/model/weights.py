@@ -1,6 +1,8 @@
 """A model's weights as a flat dictionary and back; here names and shapes are compared."""
 
 import re
+from collections.abc import Mapping
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -19,19 +21,31 @@ def weights_of(model: nn.Module) -> dict[str, Tensor]:
 
 
 @torch.no_grad()
-def put_weights(model: nn.Module, weights: dict[str, Tensor]) -> None:
+def put_weights(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
     """Copy weights in; every name and shape must match, or nothing is changed."""
     own = weights_of(model)
-    missing, extra = own.keys() - weights.keys(), weights.keys() - own.keys()
+    check_fit({name: tuple(tensor.shape) for name, tensor in own.items()}, weights)
+    for name, tensor in own.items():
+        tensor.copy_(weights[name])
+
+
+def check_fit(shapes: Mapping[str, tuple[int, ...]], weights: Mapping[str, "Shaped"]) -> None:
+    """Refuse weights whose names or shapes are not the model's."""
+    missing, extra = shapes.keys() - weights.keys(), weights.keys() - shapes.keys()
     if missing or extra:
         raise ValueError(
             f"the weights do not fit the model: missing {_some(missing)}, unexpected {_some(extra)}; another model's?"
         )
-    for name, tensor in own.items():
-        if tensor.shape != weights[name].shape:
-            raise ValueError(f"{name} is {tuple(weights[name].shape)}, but the model has {tuple(tensor.shape)}")
-    for name, tensor in own.items():
-        tensor.copy_(weights[name])
+    for name, shape in shapes.items():
+        if shape != tuple(weights[name].shape):
+            raise ValueError(f"{name} is {tuple(weights[name].shape)}, but the model has {shape}")
+
+
+class Shaped(Protocol):
+    """What has a shape: a tensor, or one that was rounded."""
+
+    @property
+    def shape(self) -> torch.Size: ...
 
 
 def start_from(model: nn.Module, weights: dict[str, Tensor]) -> list[str]:

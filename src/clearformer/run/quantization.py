@@ -1,4 +1,4 @@
-"""A model in eight bits, if its task's own score stays within a limit.
+"""A model in eight bits or four, if its task's own score stays within a limit.
 
 Nothing is believed: both versions are scored on the same test set, and the smaller one is kept only if it is good
 enough. `inference/quantize.py` does the same for models that write, which are searched with.
@@ -9,14 +9,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from clearformer.data.file_facts import refuse_blank
 from clearformer.folder.bundle import load, save
 from clearformer.folder.description import ModelFolder, open_folder
 from clearformer.foundation.progress import OnProgress, unwatched
 from clearformer.inference.engines import converted, open_bundle
-from clearformer.interop.to_ctranslate2 import Quantization, convert
+from clearformer.interop.to_ctranslate2 import convert
 from clearformer.run.evaluation import evaluate
 from clearformer.run.recipe import trainable
 from clearformer.tasks import name_task
@@ -64,7 +64,7 @@ def quantize_scored(
     files: Sequence[Path],
     *,
     limit: float | None = None,
-    quantization: Quantization = "int8",
+    bits: Literal[8, 4] = 8,
     options: Any = None,
     on_progress: OnProgress = unwatched,
 ) -> ScoredPair:
@@ -76,17 +76,20 @@ def quantize_scored(
     if folder.description.model.get("shape") == "encoder-decoder":
         task = name_task(folder.description.task, folder.description.model)
         raise ValueError(f"{folder.path} is for {task}, and models for that run in float32 alone")
+    if bits == 4 and not writes(folder):
+        task = name_task(folder.description.task, folder.description.model)
+        raise ValueError(f"{folder.path} is for {task}, and four bits are for models that continue texts; take eight")
     limit = limit if limit is not None else LIMIT_PERPLEXITY if writes(folder) else LIMIT
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.parent) as aside:
         small = Path(aside) / "model"
-        whole = _rounded(folder, small) if writes(folder) else _converted(folder, small, quantization)
+        whole = _rounded(folder, small, bits) if writes(folder) else _converted(folder, small)
         name, before = _measure(whole, files, options, lambda n, all_: on_progress(n, 2 * all_))
         _, after = _measure(open_folder(small), files, options, lambda n, all_: on_progress(all_ + n, 2 * all_))
         found = ScoredPair(name=name, before=before, after=after)
         if found.lost > limit:
             raise ValueError(
-                f"{quantization} costs {found.said}, more than the {limit:.2f} allowed; nothing was written. Raise "
+                f"int{bits} costs {found.said}, more than the {limit:.2f} allowed; nothing was written. Raise "
                 "--limit if that is good enough"
             )
         small.rename(out)
@@ -98,14 +101,14 @@ def writes(folder: ModelFolder) -> bool:
     return folder.description.model.get("shape") == "decoder"
 
 
-def _rounded(folder: ModelFolder, small: Path) -> ModelFolder:
+def _rounded(folder: ModelFolder, small: Path, bits: Literal[8, 4]) -> ModelFolder:
     """Write the smaller folder; returns the one to compare it with."""
-    save(load(folder), small, dtype="int8")
+    save(load(folder), small, dtype="int4" if bits == 4 else "int8")
     return folder
 
 
-def _converted(folder: ModelFolder, small: Path, quantization: Quantization) -> ModelFolder:
-    convert(folder, small, quantization=quantization)
+def _converted(folder: ModelFolder, small: Path) -> ModelFolder:
+    convert(folder, small, quantization="int8")
     return converted(folder)
 
 

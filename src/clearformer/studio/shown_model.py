@@ -70,7 +70,7 @@ class ShownModel:
     def open(cls, folder: Path) -> "ShownModel":
         """Load a model folder; its name is the folder's, or that of the run around it."""
         name = folder.resolve().parent.name if folder.resolve().name == "model" else folder.resolve().name
-        return cls(bundles.load(folder), name)
+        return cls(bundles.load(folder, as_kept=True), name)
 
     @property
     def has_target(self) -> bool:

@@ -2,9 +2,9 @@
 
 Writing a text is one small step after another, and each reads every weight once. The readable path spends a good part
 of a step on modules, and its products repack the weights each time. Here the weights are rearranged and packed once,
-or rounded to eight bits, and the angles of rotary positions are computed once for all layers. The cache is the readable
-path's own, so both can go on where the other stopped. `transformer.py` and `layers.py` define the model; a test
-compares every number.
+or used in the fewer bits that they have, and the angles of rotary positions are computed once for all layers. The cache
+is the readable path's own, so both can go on where the other stopped. `transformer.py` and `layers.py` define the
+model; a test compares every number.
 
 B batch, T new tokens, S all tokens, R = B · T rows, D model width, H heads, G key/value heads, K head width.
 """
@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from clearformer.model.attention import Attention, attend, attend_fused, merge
 from clearformer.model.attention_context import position_ids
 from clearformer.model.cache import DecoderCache
+from clearformer.model.fast.kept import product, table_product
 from clearformer.model.fast.packed import (
     Affine,
     Around,
@@ -28,8 +29,7 @@ from clearformer.model.fast.packed import (
     Product,
     function,
     marks,
-    part,
-    queries_keys_values,
+    score_scale,
 )
 from clearformer.model.heads import LanguageModel
 from clearformer.model.layers import DecoderLayer, FeedForward, GatedFeedForward
@@ -48,12 +48,17 @@ class FastCausalLayer:
 
     @classmethod
     def of(cls, layer: DecoderLayer, make: Make) -> "FastCausalLayer":
-        feed = FastGatedFeedForward if isinstance(layer.ffn, GatedFeedForward) else FastFeedForward
+        own: Any = layer.self_attn
+        ffn: Any = layer.ffn
+        around = Around.of(layer.ffn_residual)
+        gated = isinstance(ffn, GatedFeedForward)
+        up = product([ffn.gate_proj, ffn.up_proj] if gated else [ffn.up_proj], make)
+        feed = FastGatedFeedForward if gated else FastFeedForward
         return cls(
             around=Around.of(layer.self_attn_residual),
-            qkv=make(*queries_keys_values(layer.self_attn)),
-            out=make(*part(layer.self_attn.out_proj)),
-            ffn=feed.of(layer.ffn, layer.ffn_residual, make),
+            qkv=product([own.q_proj, own.k_proj, own.v_proj], make, scale=score_scale(own)),
+            out=product([own.out_proj], make),
+            ffn=feed(around, up, product([ffn.down_proj], make), ffn.activation),
         )
 
 
@@ -69,7 +74,7 @@ class FastCausal:
         self._layers = [FastCausalLayer.of(layer, make) for layer in decoder.layers]  # type: ignore[arg-type]
         self._norm = function(decoder.norm)
         # never rounded: the last product decides between tokens that are nearly as likely
-        self._table = Affine.of(head.table.detach(), None if head.bias is None else head.bias.detach())
+        self._table = table_product(head.table.detach(), None if head.bias is None else head.bias.detach())
         self._to_table: Any = head.projection
         first: Attention = decoder.layers[0].self_attn  # type: ignore[assignment]
         self._heads, self._rotary = first.heads, first.position if isinstance(first.position, Rotary) else None

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from clearformer.model.fast.packed import Affine, Product
+from clearformer.model.rounded import Int8Weight, to_eight
 
-STEPS = 127  # on each side of zero
 SMALL = 10_000  # numbers in a weight below which nothing is gained
 
 
@@ -30,26 +30,19 @@ class Int8Affine:
         """Rounded where that gains something and there is a kernel, and otherwise as it is."""
         if weight.device.type != "cpu" or weight.numel() < SMALL or not is_available():
             return Affine.of(weight, bias)
-        values, scale = rounded(weight)
-        return cls(values, scale.bfloat16(), bias)
+        return cls.around(to_eight(weight), bias)
+
+    @classmethod
+    def around(cls, weight: Int8Weight, bias: Tensor | None) -> Product:
+        """Of a weight that was rounded already; its numbers are used where they lie."""
+        if weight.values.device.type != "cpu" or weight.values.numel() < SMALL or not is_available():
+            return Affine.of(weight.restored(), bias)
+        return cls(weight.values, weight.scale.bfloat16(), bias)
 
     def __call__(self, x: Tensor) -> Tensor:
         """x: R D."""
         y = torch._weight_int8pack_mm(x.bfloat16(), self.values, self.scale).to(x.dtype)
         return y if self.bias is None else y.add_(self.bias)
-
-
-def rounded(weight: Tensor) -> tuple[Tensor, Tensor]:
-    """Whole numbers from -127 to 127 and the scale of each row, which bfloat16 can hold. weight: N D."""
-    # The kernel wants its scales in bfloat16, so the values are rounded to multiples of that and not of the exact one;
-    # it may be a little smaller, and the largest value of a row then stays at 127.
-    scale = (weight.abs().amax(dim=1) / STEPS).clamp_min(torch.finfo(torch.bfloat16).tiny).bfloat16().float()
-    return (weight / scale[:, None]).round().clamp_(-STEPS, STEPS).to(torch.int8), scale
-
-
-def restored(values: Tensor, scale: Tensor) -> Tensor:
-    """The weight that rounded numbers stand for: what `rounded` would round to the same numbers again."""
-    return values.float() * scale[:, None]
 
 
 def is_available() -> bool:

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from clearformer.model.attention import Attention, attend, attend_fused
-from clearformer.model.layers import Activation, FeedForward, GatedFeedForward, Residual
+from clearformer.model.layers import Activation, FeedForward, Residual
 from clearformer.model.positions import NoPosition
 
 Function = Callable[[Tensor], Tensor]
@@ -97,12 +97,6 @@ class FastGatedFeedForward:
     down: Product
     activation: Activation
 
-    @classmethod
-    def of(cls, ffn: nn.Module, residual: Residual, make: Make) -> "FastGatedFeedForward":
-        assert isinstance(ffn, GatedFeedForward)
-        up = make(*join(part(ffn.gate_proj), part(ffn.up_proj)))
-        return cls(Around.of(residual), up, make(*part(ffn.down_proj)), ffn.activation)
-
     def __call__(self, x: Tensor) -> Tensor:
         """x: R D."""
         gate, passing = self.up(self.around.enter(x)).chunk(2, dim=-1)
@@ -117,8 +111,12 @@ def part(linear: nn.Linear, scale: float = 1.0) -> Part:
 
 def queries(attention: Attention) -> Part:
     """The projection of the queries, times the scale of the scores."""
-    scale = attention.heads.key_dim**-0.5 if attention.scale is None else attention.scale
-    return part(attention.q_proj, scale)
+    return part(attention.q_proj, score_scale(attention))
+
+
+def score_scale(attention: Attention) -> float:
+    """What attention multiplies its scores by."""
+    return attention.heads.key_dim**-0.5 if attention.scale is None else attention.scale
 
 
 def join(*parts: Part) -> Part:
