@@ -180,6 +180,21 @@ def modernbert(chance: random.Random) -> Drawn:
     return f"ModernBert{kind}", hf.ModernBertConfig(**given, num_labels=2)
 
 
+def deberta(chance: random.Random) -> Drawn:
+    given = sizes(chance)
+    for key in ("num_key_value_heads", "rms_norm_eps", "tie_word_embeddings"):
+        del given[key]
+    words = chance.choice([["c2p"], ["p2c"], ["p2c", "c2p"], ["c2p", "p2c"], "p2c|c2p", "C2P", None, []])
+    given |= {"pos_att_type": words, "relative_attention": chance.random() < 0.85}
+    given |= {"hidden_act": chance.choice(ACTIVATIONS), "layer_norm_eps": chance.choice([1e-7, 1e-3, 0.1])}
+    given |= {"position_buckets": chance.choice([-1, 0, 2, 3, 4, 7, 8]), "share_att_key": chance.random() < 0.6}
+    given |= {"max_relative_positions": chance.choice([-1, 0, 8, 12, 40]), "type_vocab_size": chance.choice([0, 1, 2])}
+    given |= {"norm_rel_ebd": chance.choice(["none", "layer_norm"]), "position_biased_input": chance.random() < 0.5}
+    given |= {"pooler_hidden_act": chance.choice(ACTIVATIONS), "legacy": chance.random() < 0.5, "num_labels": 2}
+    ends = ["ForMaskedLM", "ForMaskedLM", "Model", "ForTokenClassification", "ForQuestionAnswering"]
+    return f"DebertaV2{chance.choice([*ends, 'ForSequenceClassification'])}", hf.DebertaV2Config(**given)
+
+
 def task(chance: random.Random, start: str) -> str:
     """Mostly a language model; sometimes without a head, or with another."""
     ends = ["ForCausalLM"] * 4 + ["Model", "ForTokenClassification"]
@@ -188,7 +203,22 @@ def task(chance: random.Random, start: str) -> str:
 
 FAMILIES: dict[str, Callable[[random.Random], Drawn]] = {
     one.__name__: one
-    for one in (llama, mistral, qwen2, qwen3, gemma, gemma2, gemma3, smollm3, phi3, gpt_neox, opt, bloom, modernbert)
+    for one in (
+        llama,
+        mistral,
+        qwen2,
+        qwen3,
+        gemma,
+        gemma2,
+        gemma3,
+        smollm3,
+        phi3,
+        gpt_neox,
+        opt,
+        bloom,
+        modernbert,
+        deberta,
+    )
 }
 
 

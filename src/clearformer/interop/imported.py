@@ -52,7 +52,7 @@ def assemble(
         shapes = {name: tuple(tensor.shape) for name, tensor in weights_of(build(config)).items()}
     links = link(table.rules, shapes)
     wanted = {one.theirs for one in links} | table.copies.keys() | table.fixed.keys()
-    lying = aligned(store, wanted, prefix)
+    lying = aligned(store, wanted, prefix, table.spellings)
     aside = check(links, table, shapes, lying)
     weights = bring(links, table, shapes, lying)
     model = build(config)

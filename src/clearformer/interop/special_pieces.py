@@ -34,6 +34,7 @@ SPELT: dict[str, dict[str, str]] = {
     "marian": {"pad": "<pad>", "bos": "<pad>", "eos": "</s>", "unk": "<unk>"},  # and so does Marian's
 }
 SPELT |= {"opt": {"pad": "<pad>", "bos": "</s>", "eos": "</s>", "unk": "</s>"}, "electra": SPELT["bert"]}
+SPELT |= {"deberta": SPELT["bert"] | {"bos": "[CLS]", "eos": "[SEP]"}}
 SPELT |= {"distilbert": SPELT["bert"], "bart": SPELT["roberta"], "whisper": SPELT["gpt2"]}
 
 

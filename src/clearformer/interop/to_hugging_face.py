@@ -39,6 +39,7 @@ WORDS = {
     "roformer": ("roformer", "RoFormer"),
     "electra": ("electra", "Electra"),
     "modernbert": ("modernbert", "ModernBert"),
+    "deberta": ("deberta-v2", "DebertaV2"),
     "gpt2": ("gpt2", "GPT2"),
     "llama": ("llama", "Llama"),
     "qwen2": ("qwen2", "Qwen2"),

@@ -16,6 +16,7 @@ from clearformer.model import heads, positions
 from clearformer.model.attention import Attention, Capped, Heads, Kernel, attend_fused
 from clearformer.model.cell_boxes import CellBoxes
 from clearformer.model.config import ModelConfig, Pool, PositionConfig
+from clearformer.model.disentangled import Disentangled, DistanceVectors
 from clearformer.model.frontends import LeadingVectors, PatchFrontend, PictureFrontend, SoundFrontend, TokenFrontend
 from clearformer.model.layers import (
     BatchNorm,
@@ -158,6 +159,7 @@ def embedded_position(p: PositionConfig, max_len: int, width: int) -> positions.
         "split-sinusoidal": lambda: positions.SplitSinusoidal(width, p.base, offset=p.offset),
         "tensor2tensor": lambda: positions.Tensor2TensorSinusoidal(width, p.base, offset=p.offset),
         "learned": lambda: positions.Learned(max_len, width, offset=p.offset),
+        **({"disentangled": lambda: positions.Learned(max_len, width)} if p.added else {}),
     }
     return makers[p.kind]() if p.kind in makers else None
 
@@ -218,7 +220,24 @@ def score_position(
     if p.kind in shared and p.kind not in own:
         scheme = shared[p.kind]()
         return lambda: scheme
+    if p.kind == "disentangled":
+        return disentangled(c, p)
     return own.get(p.kind, lambda: None)
+
+
+def disentangled(c: ModelConfig, p: PositionConfig) -> Callable[[], Disentangled]:
+    """A factory of disentangled positions over one table: one object for all layers, unless each has projections."""
+    width, count = c.attention.head_dim or c.dim // c.attention.heads, c.attention.heads
+    named = norm(c) if p.normed else None
+    vectors = DistanceVectors(c.dim, buckets=p.buckets, max_distance=p.max_distance, norm=named)
+
+    def make() -> Disentangled:
+        own = (nn.Linear(c.dim, count * width), nn.Linear(c.dim, count * width)) if p.projected else None
+        rate = c.dropout.residual
+        return Disentangled(vectors, head_dim=width, sides=p.sides, projections=own, dropout=rate)
+
+    one = make()
+    return make if p.projected else lambda: one
 
 
 def language_model(c: ModelConfig, inputs: nn.Module) -> heads.LanguageModel:

@@ -10,9 +10,10 @@ from typing import Literal
 Shape = Literal["encoder-decoder", "encoder", "decoder", "lstm", "convolution", "autoencoder", "conditioned"]
 PositionKind = Literal[
     "none", "sinusoidal", "split-sinusoidal", "tensor2tensor", "learned",
-    "rotary", "alibi", "buckets", "shaw", "relative", "grid",
+    "rotary", "alibi", "buckets", "shaw", "relative", "disentangled", "grid",
 ]  # fmt: skip
 Activation = Literal["relu", "gelu", "gelu-tanh", "silu", "tanh"]
+Sides = Literal["both", "queries", "keys"]
 Pool = Literal["first", "last", "mean", "weighted", "patches", "first-and-patches"]
 
 
@@ -51,9 +52,13 @@ class PositionConfig:
     turned: int | None = None  # rotary: how many features of a head turn, the first ones; None = all
     local_base: float | None = None  # rotary: the base in layers with a window, unscaled, where it is another
     absent: tuple[int, ...] = ()  # schemes in the attention: the layers, counted from 0, that have none (SmolLM3)
-    buckets: int = 32  # T5: how many distances are told apart
+    buckets: int = 32  # T5: how many distances are told apart; disentangled: to each side, 0 = every distance
     each: bool = False  # trained biases: of each layer its own, not one table for the whole stack (UMT5, BEiT)
-    max_distance: int = 128  # T5's last bucket; Shaw's clipping
+    max_distance: int = 128  # T5's last bucket; Shaw's clipping; the last distance of disentangled positions
+    sides: Sides = "both"  # disentangled: whose tokens are matched with distances
+    projected: bool = False  # disentangled: each layer projects distances by matrices of their own, not its tokens'
+    normed: bool = False  # disentangled: a norm of the vectors of distances (DeBERTa 3)
+    added: bool = False  # disentangled: a learned table is added to the embeddings, too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,6 +234,8 @@ class ModelConfig:
         if self.position.kind == "grid" and (self.front.kind != "patches" or self.front.leading != 1):
             raise ValueError("grid positions are of a picture behind one class token, and of nothing else")
         for position, sides in [*encoder, *decoder]:
+            if position.kind == "disentangled":
+                _check_ranges(position)
             if position.kind != "buckets":
                 continue
             if position.buckets < 2 * sides:
@@ -348,3 +355,15 @@ class ModelConfig:
     @property
     def _scores_tokens(self) -> bool:
         return self.shape != "autoencoder" and self.head.kind == "language-model"
+
+
+def _check_ranges(position: PositionConfig) -> None:
+    """Disentangled positions: half of a side's ranges are exact, and the others widen from there to max_distance."""
+    if position.buckets < 0 or position.buckets == 1:
+        raise ValueError(f"position.buckets must be 0, or at least 2 here, not {position.buckets}")
+    least = position.buckets // 2 + 2 if position.buckets else 1
+    if position.max_distance < least:
+        raise ValueError(
+            f"position.max_distance must be at least {least} with {position.buckets} buckets, "
+            f"not {position.max_distance}"
+        )

@@ -17,6 +17,7 @@ POSITION_SETTINGS: dict[PositionKind, tuple[str, ...]] = {
     "buckets": ("buckets", "max_distance", "each", "absent"),
     "shaw": ("max_distance", "absent"),
     "relative": ("absent",),
+    "disentangled": ("buckets", "max_distance", "sides", "projected", "normed", "added", "absent"),
     "grid": ("each", "absent"),
 }
 _TRANSFORM = ("transform", "transform_activation", "transform_bias")

@@ -10,6 +10,7 @@ from clearformer.interop.hf import (
     beit,
     bert,
     bloom,
+    deberta_v2,
     deit,
     dinov2,
     distilbert,
@@ -50,7 +51,7 @@ class Family(Protocol):
 
 
 _FILES = (
-    *(bert, roberta, distilbert, albert, roformer, electra, modernbert),
+    *(bert, roberta, distilbert, albert, roformer, electra, modernbert, deberta_v2),
     *(gpt2, llama, qwen, gemma, smollm3, phi3, gpt_neox, opt, bloom, transformer_xl),
     *(bart, m2m_100, t5, marian, whisper),
     *(vit, deit, dinov2, beit),
