@@ -63,6 +63,29 @@ def mistral(chance: random.Random) -> Drawn:
     )
 
 
+def in_fours(given: dict[str, Any]) -> dict[str, Any]:
+    """The library multiplies the matrices of all experts at once, by a kernel that takes widths in fours."""
+    width = given["num_attention_heads"] * 4
+    return given | {"hidden_size": width * -(-given["hidden_size"] // width), "intermediate_size": 12}
+
+
+def mixtral(chance: random.Random) -> Drawn:
+    given = in_fours(sizes(chance)) | {"hidden_act": chance.choice(ACTIVATIONS), "rope_parameters": rope(chance)}
+    given |= {"num_local_experts": chance.choice([2, 3, 5, 8]), "num_experts_per_tok": chance.choice([1, 2])}
+    return task(chance, "Mixtral"), hf.MixtralConfig(
+        **given, sliding_window=chance.choice([None, 1, 4]), head_dim=chance.choice([None, 4, 8]), num_labels=3
+    )
+
+
+def qwen3_moe(chance: random.Random) -> Drawn:
+    given = in_fours(sizes(chance)) | {"hidden_act": chance.choice(ACTIVATIONS), "rope_parameters": rope(chance)}
+    given |= {"num_experts": chance.choice([2, 3, 6]), "num_experts_per_tok": chance.choice([1, 2])}
+    given |= {"moe_intermediate_size": chance.choice([8, 12]), "norm_topk_prob": chance.random() < 0.5}
+    given |= {"head_dim": chance.choice([4, 8, 12]), "attention_bias": chance.random() < 0.5}
+    given |= {"use_sliding_window": chance.random() < 0.5, "sliding_window": chance.choice([1, 3, 5])}
+    return task(chance, "Qwen3Moe"), hf.Qwen3MoeConfig(**given, num_labels=3)
+
+
 def qwen2(chance: random.Random) -> Drawn:
     given = sizes(chance) | {"rope_parameters": rope(chance), "hidden_act": chance.choice(ACTIVATIONS)}
     return task(chance, "Qwen2"), hf.Qwen2Config(**given | windows(chance, given["num_hidden_layers"]), num_labels=3)
@@ -204,20 +227,8 @@ def task(chance: random.Random, start: str) -> str:
 FAMILIES: dict[str, Callable[[random.Random], Drawn]] = {
     one.__name__: one
     for one in (
-        llama,
-        mistral,
-        qwen2,
-        qwen3,
-        gemma,
-        gemma2,
-        gemma3,
-        smollm3,
-        phi3,
-        gpt_neox,
-        opt,
-        bloom,
-        modernbert,
-        deberta,
+        *(llama, mistral, mixtral, qwen2, qwen3, qwen3_moe, gemma, gemma2, gemma3, smollm3, phi3, gpt_neox, opt, bloom),
+        *(modernbert, deberta),
     )
 }
 

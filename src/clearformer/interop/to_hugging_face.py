@@ -48,6 +48,8 @@ WORDS = {
     "gemma": ("gemma", "Gemma"),
     "gemma2": ("gemma2", "Gemma2"),
     "gemma3_text": ("gemma3_text", "Gemma3"),
+    "mixtral": ("mixtral", "Mixtral"),
+    "qwen3_moe": ("qwen3_moe", "Qwen3Moe"),
     "smollm3": ("smollm3", "SmolLM3"),
     "phi3": ("phi3", "Phi3"),
     "gpt_neox": ("gpt_neox", "GPTNeoX"),

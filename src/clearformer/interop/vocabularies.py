@@ -25,7 +25,7 @@ from clearformer.text.tokenizer import Kind, Tokenizer
 
 PIECE_FILES = ("spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "spm.model")
 
-_LIKE = {"umt5": "t5"}  # cut texts as that family does
+_LIKE = {"umt5": "t5", "mixtral": "llama"}  # cut texts as that family does
 _PREFIX_SPACE = ("roberta", "bart")
 _BYTES = ("gpt2", "roberta", "bart", "whisper", "opt")  # cut words as GPT-2 does; Qwen and others have other patterns
 _MOST_MERGES = 1_000_000

@@ -17,6 +17,7 @@ from clearformer.model.attention import Attention, Capped, Heads, Kernel, attend
 from clearformer.model.cell_boxes import CellBoxes
 from clearformer.model.config import ModelConfig, Pool, PositionConfig
 from clearformer.model.disentangled import Disentangled, DistanceVectors
+from clearformer.model.experts import Experts
 from clearformer.model.frontends import LeadingVectors, PatchFrontend, PictureFrontend, SoundFrontend, TokenFrontend
 from clearformer.model.layers import (
     BatchNorm,
@@ -61,9 +62,16 @@ def attention(c: ModelConfig, position: positions.NoPosition | None = None) -> A
 
 
 def feed_forward(c: ModelConfig) -> nn.Module:
-    """Plain or gated."""
+    """Plain or gated; one, or many experts."""
     part = GatedFeedForward if c.gated else FeedForward
-    return part(c.dim, c.hidden_dim, activation=ACTIVATIONS[c.activation], dropout=c.dropout.activation, bias=c.bias)
+
+    def one() -> nn.Module:
+        activation = ACTIVATIONS[c.activation]
+        return part(c.dim, c.hidden_dim, activation=activation, dropout=c.dropout.activation, bias=c.bias)
+
+    if c.experts is None:
+        return one()
+    return Experts(c.dim, [one() for _ in range(c.experts)], chosen=c.chosen, rescaled=c.rescaled)
 
 
 def norm(c: ModelConfig, dim: int | None = None) -> nn.Module:

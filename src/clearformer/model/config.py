@@ -191,6 +191,9 @@ class ModelConfig:
     activation: Activation = "relu"  # of the feed-forward part
     gated: bool = False  # multiply the activation by a second projection, as SwiGLU does
     bias: bool = True  # of the feed-forward projections
+    experts: int | None = None  # feed-forward parts of each layer, of which a token goes through a few (Mixtral)
+    chosen: int = 2  # experts: how many a token goes through
+    rescaled: bool = True  # experts: the shares of those that are chosen sum to one
     parallel: bool = False  # decoder: attention and feed-forward read the same input, and both are added (GPT-NeoX)
     dropout: DropoutConfig = field(default_factory=DropoutConfig)
     embedding: EmbeddingConfig = field(default_factory=EmbeddingConfig)
@@ -249,6 +252,8 @@ class ModelConfig:
 
     def _check_layers(self) -> None:
         """Layers that are named must be there, and what is scaled is what a normed input gives."""
+        if self.experts is not None and not 1 <= self.chosen <= self.experts:
+            raise ValueError(f"a token goes through at least one of {self.experts} experts, not {self.chosen}")
         if self.layer_scale is not None and self.norm.place != "pre":
             raise ValueError(f'layer_scale needs norm.place = "pre", not {self.norm.place}')
         for name, given in (("attention.wide", self.attention.wide), ("position.absent", self.position.absent)):

@@ -68,6 +68,12 @@ MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "gpt2": ("GPT2LMHeadModel", "GPT2Config", GPT2),
     "llama": ("LlamaForCausalLM", "LlamaConfig", LLAMA),
     "mistral": ("MistralForCausalLM", "MistralConfig", LLAMA | {"sliding_window": 5}),
+    "mixtral": ("MixtralForCausalLM", "MixtralConfig", LLAMA | {"sliding_window": 5, "num_local_experts": 3}),
+    "qwen3_moe": (
+        "Qwen3MoeForCausalLM",
+        "Qwen3MoeConfig",
+        LLAMA | {"head_dim": 4, "num_experts": 3, "num_experts_per_tok": 2, "moe_intermediate_size": 8},
+    ),
     "bart": ("BartForConditionalGeneration", "BartConfig", SEQ2SEQ),
     "mbart": ("MBartForConditionalGeneration", "MBartConfig", SEQ2SEQ),
     "t5": ("T5ForConditionalGeneration", "T5Config", T5),

@@ -169,6 +169,30 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "llama": _LLAMA,
     "mistral": {key: value for key, value in _LLAMA.items() if key not in ("attention_bias", "mlp_bias")}
     | {"num_key_value_heads": 8, "sliding_window": 4096},
+    "mixtral": {key: value for key, value in _LLAMA.items() if key not in ("attention_bias", "mlp_bias")}
+    | {
+        "num_key_value_heads": 8,
+        "rms_norm_eps": 1e-5,
+        "rope_theta": 1_000_000.0,
+        "max_position_embeddings": 131_072,
+        "sliding_window": None,
+        "num_local_experts": 8,
+        "num_experts_per_tok": 2,
+        "router_jitter_noise": 0.0,
+    },
+    "qwen3_moe": _WITHOUT_BIASES
+    | {
+        "num_key_value_heads": 4,
+        "attention_bias": False,
+        "use_sliding_window": False,
+        "sliding_window": 4096,
+        "max_position_embeddings": 32_768,
+        "moe_intermediate_size": 768,
+        "num_local_experts": 128,
+        "num_experts_per_tok": 8,
+        "norm_topk_prob": False,
+        "decoder_sparse_step": 1,
+    },
     "qwen2": _QWEN2,
     "qwen3": _QWEN2 | {"head_dim": 128, "attention_bias": False},
     "gemma": _GEMMA,

@@ -46,6 +46,8 @@ UNOPENED: dict[str, str] = {
     "rwkv": _RECURRENT,
     "jamba": _RECURRENT,
     "recurrent_gemma": _RECURRENT,
+    "qwen2_moe": "one of its experts serves every token through a gate of its own, which no model here has; Mixtral "
+    "and Qwen 3 with experts are opened",
     "fnet": _HALVED,
     "convbert": _HALVED,
     "canine": "it reads characters by their hashes and shortens the text between its layers, which no model here does",
