@@ -83,6 +83,8 @@ EVERY_MODEL = {
     "window to both sides": configured("bert", attention=AttentionConfig(heads=2, window=2, wide=(1,))),
     "bent": configured("llama", attention=AttentionConfig(heads=2, cap=2.0), head=HeadConfig(cap=3.0),
         norm=NormConfig(kind="rms", place="sandwich")),
+    "a narrow table": configured(
+        "gpt2", embedding=EmbeddingConfig(dim=8, early=True), head=HeadConfig(narrow=True)),
     "experts": configured("llama", experts=3, chosen=2, rescaled=False),
     "side by side": configured("gpt2", parallel=True, norm=NormConfig(place="pre", bias=False)),
     "one layer without places": configured("llama",

@@ -167,9 +167,11 @@ def gpt_neox(chance: random.Random) -> Drawn:
 
 
 def opt(chance: random.Random) -> Drawn:
-    given = sizes(chance)
-    return chance.choice(["OPTForCausalLM", "OPTModel"]), hf.OPTConfig(
-        vocab_size=VOCAB, hidden_size=given["hidden_size"], word_embed_proj_dim=given["hidden_size"],
+    given, kind = sizes(chance), chance.choice(["OPTForCausalLM", "OPTModel"])
+    narrow = kind == "OPTForCausalLM" and chance.random() < 0.5
+    width = chance.choice([3, 5, 40]) if narrow else given["hidden_size"]
+    return kind, hf.OPTConfig(
+        vocab_size=VOCAB, hidden_size=given["hidden_size"], word_embed_proj_dim=width,
         ffn_dim=given["intermediate_size"], num_hidden_layers=given["num_hidden_layers"],
         num_attention_heads=given["num_attention_heads"], max_position_embeddings=LIMIT, pad_token_id=PAD,
         do_layer_norm_before=chance.random() < 0.6, enable_bias=chance.random() < 0.6, dropout=0.0,

@@ -18,7 +18,14 @@ from clearformer.model.cell_boxes import CellBoxes
 from clearformer.model.config import ModelConfig, Pool, PositionConfig
 from clearformer.model.disentangled import Disentangled, DistanceVectors
 from clearformer.model.experts import Experts
-from clearformer.model.frontends import LeadingVectors, PatchFrontend, PictureFrontend, SoundFrontend, TokenFrontend
+from clearformer.model.frontends import (
+    LeadingVectors,
+    PatchFrontend,
+    PictureFrontend,
+    SoundFrontend,
+    TokenFrontend,
+    WidenedEmbedding,
+)
 from clearformer.model.layers import (
     BatchNorm,
     FeatureScale,
@@ -116,6 +123,9 @@ def token_front(
 ) -> TokenFrontend:
     """A table of token vectors, shared with another front end if `embed` is given."""
     e, width = c.embedding, c.embedding.dim or c.dim
+    if e.early and e.dim is not None:
+        e, width = replace(e, dim=None), c.dim
+        embed = WidenedEmbedding(vocab_size, c.embedding.dim or c.dim, c.dim) if embed is None else embed
     return TokenFrontend(
         vocab_size if embed is None else embed,
         c.dim,
@@ -266,6 +276,8 @@ def language_model(c: ModelConfig, inputs: nn.Module) -> heads.LanguageModel:
 
 def transform(c: ModelConfig, width: int | None = None) -> nn.Module | None:
     """BERT's dense layer, activation and norm before a head's last product, where the head has them."""
+    if c.head.narrow and width is not None:
+        return nn.Linear(c.dim, width, bias=False)
     if not c.head.transform:
         return None
     to = width or c.dim

@@ -94,6 +94,7 @@ class EmbeddingConfig:
     """The table of token vectors and how it is used."""
 
     dim: int | None = None  # ALBERT: narrower than the model, widened by a projection
+    early: bool = False  # with dim: widened as it is looked up, before positions are added and without a bias (OPT)
     scale: bool = False  # multiply by √dim
     types: int = 0  # BERT: a vector for each segment type
     norm: bool = False  # a norm after the sum of vectors, positions and types
@@ -144,6 +145,7 @@ class HeadConfig:
     transform: bool = False
     transform_activation: Activation | None = None  # of that layer; the feed-forward's if not given
     transform_bias: bool = True  # of that layer
+    narrow: bool = False  # language model: one matrix without a bias before a table that is narrower (OPT)
     shrink: bool = False  # language model: states / √dim before the table, as T5 does where its table is tied
     copy: bool = False  # language model of an encoder–decoder: a token may also be copied from the source
     cap: float | None = None  # language model: scores bend towards this (Gemma 2)
@@ -309,12 +311,15 @@ class ModelConfig:
             raise ValueError(f"head.pool is {self.head.pool}, but what is read is {self.front.kind}; choose another")
         if self.head.kind == "class" and self.head.taught and not self.front.teacher_token:
             raise ValueError("head.taught reads a teacher token; set front.teacher_token")
+        if self.head.narrow and self.head.transform:
+            raise ValueError("head.transform brings states to the table's width, too; leave head.narrow out")
         self._check_decoder_head()
         self._check_copying()
         narrow = self.embedding.dim not in (None, self.dim)
-        if narrow and self._scores_tokens and not self.head.transform:
+        if narrow and self._scores_tokens and not (self.head.transform or self.head.narrow):
             raise ValueError(
-                f"states of width {self.dim} do not fit a table of width {self.embedding.dim}; set head.transform"
+                f"states of width {self.dim} do not fit a table of width {self.embedding.dim}; set head.transform or "
+                "head.narrow"
             )
 
     def _check_copying(self) -> None:

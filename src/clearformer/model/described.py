@@ -22,7 +22,7 @@ POSITION_SETTINGS: dict[PositionKind, tuple[str, ...]] = {
 }
 _TRANSFORM = ("transform", "transform_activation", "transform_bias")
 HEAD_SETTINGS: dict[str, tuple[str, ...]] = {
-    "language-model": ("bias", *_TRANSFORM, "shrink", "copy", "cap"),
+    "language-model": ("bias", *_TRANSFORM, "narrow", "shrink", "copy", "cap"),
     "states": ("pooler",),
     "class": (
         *("labels", "pool", "pooled_norm", "taught", "pooler", "pooler_activation"),
@@ -100,6 +100,7 @@ def _missing(c: ModelConfig) -> set[str]:
         "decoder_layers decoder_position": c.shape != "encoder" and not flat and not told,
         "vocab_size embedding": tokens,
         "target_vocab_size embedding.tie": writes,
+        "embedding.early": tokens and c.embedding.dim is not None,
         "max_len": tokens or sound,
         "hidden_dim": attentive or flat,
         "activation": attentive or flat or (writes and c.head.transform),
