@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+import sentencepiece
 import tokenizers
 import transformers as hf
 
@@ -76,6 +77,27 @@ def test_albert(tmp_path):
     marks = ["[CLS]", "[SEP]", "[MASK]"]
     train(tmp_path / "spiece.model", pad_id=0, unk_id=1, bos_id=-1, eos_id=-1, control_symbols=marks)
     assert_equal(texts_of(tmp_path, "albert").source, theirs(tmp_path))
+
+
+def test_deberta(tmp_path):
+    """As SentencePiece itself cuts, whose file says how a text is normalised; transformers 5 leaves that out."""
+    marks = {"pad_piece": "[PAD]", "bos_piece": "[CLS]", "eos_piece": "[SEP]", "unk_piece": "[UNK]"}
+    train(tmp_path / "spm.model", pad_id=0, bos_id=1, eos_id=2, unk_id=3, **marks)
+    found = texts_of(tmp_path, "deberta").source
+    reference = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "spm.model"))
+    for text in TEXTS:
+        assert list(found.encode(text).ids) == [1, *reference.encode(text), 2], text
+    assert found.id("[MASK]") == reference.get_piece_size()
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": True, "split_by_punct": True}))
+    folded = texts_of(tmp_path, "deberta").source
+    assert folded.encode("MiXeD;A").ids == folded.encode("mixed;a").ids
+    assert folded.encode("a--b").pieces.count("-") == 2
+
+
+def test_a_vocabulary_without_deberta_s_marks_is_refused(tmp_path):
+    train(tmp_path / "spm.model")
+    with pytest.raises(ValueError, match=r"has no piece \[PAD\]"):
+        texts_of(tmp_path, "deberta")
 
 
 def test_marian(tmp_path):

@@ -24,7 +24,7 @@ from clearformer.model.families import FAMILIES
 VOCAB, DIM, HEADS, LAYERS, MELS = 29, 32, 4, 2, 6
 KINDS: tuple[str, ...] = tuple(kind for kind in get_args(PositionKind) if kind != "grid")  # which is for pictures
 WRITERS = ("transformer", "marian", "bart", "t5")  # read tokens, write tokens
-READERS = ("bert", "roberta", "distilbert", "albert", "roformer", "modernbert")
+READERS = ("bert", "roberta", "distilbert", "albert", "roformer", "modernbert", "deberta")
 SPEAKERS = ("gpt2", "llama", "transformer-xl")
 
 SIZES: dict[str, Any] = {

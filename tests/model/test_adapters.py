@@ -31,7 +31,7 @@ def learned(model):
     return model
 
 
-@pytest.mark.parametrize("family", ["bert", "gpt2", "llama", "transformer"])
+@pytest.mark.parametrize("family", ["bert", "deberta", "gpt2", "llama", "transformer"])
 def test_new_adapters_change_nothing_and_learned_ones_add_up(family):
     model = made(family)
     with torch.no_grad():

@@ -9,6 +9,7 @@ import torch
 from clearformer.model import masks
 from clearformer.model.attention import Additive, Attention, Heads, attend, attend_fused, merge, share, split
 from clearformer.model.attention_context import AttentionContext
+from clearformer.model.disentangled import Disentangled, DistanceVectors
 from clearformer.model.positions import Alibi, Buckets, NoPosition, Relative, Rotary, Shaw
 from model.specimens import close
 
@@ -112,6 +113,7 @@ SCHEMES = {
     "buckets": lambda: Buckets(H, buckets=8, max_distance=6),
     "shaw": lambda: Shaw(8, max_distance=3),
     "relative": lambda: Relative(D, heads=H, head_dim=8),
+    "disentangled": lambda: Disentangled(DistanceVectors(D, buckets=4, max_distance=6), head_dim=8),
 }
 
 

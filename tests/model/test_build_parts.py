@@ -19,6 +19,7 @@ from clearformer.model.config import (
     HeadConfig,
     NormConfig,
 )
+from clearformer.model.disentangled import Disentangled
 from clearformer.model.layers import BatchNorm, GatedFeedForward
 from clearformer.model.positions import Learned
 from model.specimens import KINDS, VOCAB, configured, specimen
@@ -43,6 +44,7 @@ SCHEMES = {
     "none": positions.NoPosition, "sinusoidal": positions.Sinusoidal, "split-sinusoidal": positions.SplitSinusoidal,
     "tensor2tensor": positions.Tensor2TensorSinusoidal, "learned": positions.Learned, "rotary": positions.Rotary,
     "alibi": positions.Alibi, "buckets": positions.Buckets, "shaw": positions.Shaw, "relative": positions.Relative,
+    "disentangled": Disentangled,
 }  # fmt: skip
 
 

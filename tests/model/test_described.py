@@ -83,6 +83,9 @@ EVERY_MODEL = {
     "window to both sides": configured("bert", attention=AttentionConfig(heads=2, window=2, wide=(1,))),
     "bent": configured("llama", attention=AttentionConfig(heads=2, cap=2.0), head=HeadConfig(cap=3.0),
         norm=NormConfig(kind="rms", place="sandwich")),
+    "a narrow table": configured(
+        "gpt2", embedding=EmbeddingConfig(dim=8, early=True), head=HeadConfig(narrow=True)),
+    "experts": configured("llama", experts=3, chosen=2, rescaled=False),
     "side by side": configured("gpt2", parallel=True, norm=NormConfig(place="pre", bias=False)),
     "a vector": configured("gpt2", head=HeadConfig(kind="vector", pool="end", end=3, width=6)),
     "a vector at the highest token": configured("gpt2", head=HeadConfig(kind="vector", pool="end", width=6)),

@@ -54,6 +54,10 @@ NAMES = {
         encoder.layers.*.ffn.{gate,up,down}_proj.weight  encoder.layers.*.ffn_residual.before.weight
         head.transform.{0,2}.weight  head.{table,bias}
     """,
+    "deberta": f"""
+        encoder.front.embed.weight  encoder.front.norm.{{weight,bias}}  {POST_ENCODER}
+        encoder.layers.*.self_attn.position.vectors.{{table.weight,norm.weight,norm.bias}}
+    """,
     "vit": f"""
         encoder.front.class_token  encoder.front.patch_proj.{{weight,bias}}  encoder.front.position.table.weight
         encoder.layers.*.self_attn.{ATTENTION}  encoder.layers.*.{FFN}

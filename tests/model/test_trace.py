@@ -110,7 +110,7 @@ def test_every_value_follows_from_the_ones_before_it():
     close(logits, seen["decoder.output"] @ front.embed.weight.mT)
 
 
-@pytest.mark.parametrize("kind", ["alibi", "buckets", "shaw", "relative"])
+@pytest.mark.parametrize("kind", ["alibi", "buckets", "shaw", "relative", "disentangled"])
 def test_a_bias_is_seen_where_there_is_one(kind):
     seen, _ = seen_in(specimen("gpt2", kind), TOKENS)
     place = "decoder.layers.1.self_attn"

@@ -63,6 +63,29 @@ def mistral(chance: random.Random) -> Drawn:
     )
 
 
+def in_fours(given: dict[str, Any]) -> dict[str, Any]:
+    """The library multiplies the matrices of all experts at once, by a kernel that takes widths in fours."""
+    width = given["num_attention_heads"] * 4
+    return given | {"hidden_size": width * -(-given["hidden_size"] // width), "intermediate_size": 12}
+
+
+def mixtral(chance: random.Random) -> Drawn:
+    given = in_fours(sizes(chance)) | {"hidden_act": chance.choice(ACTIVATIONS), "rope_parameters": rope(chance)}
+    given |= {"num_local_experts": chance.choice([2, 3, 5, 8]), "num_experts_per_tok": chance.choice([1, 2])}
+    return task(chance, "Mixtral"), hf.MixtralConfig(
+        **given, sliding_window=chance.choice([None, 1, 4]), head_dim=chance.choice([None, 4, 8]), num_labels=3
+    )
+
+
+def qwen3_moe(chance: random.Random) -> Drawn:
+    given = in_fours(sizes(chance)) | {"hidden_act": chance.choice(ACTIVATIONS), "rope_parameters": rope(chance)}
+    given |= {"num_experts": chance.choice([2, 3, 6]), "num_experts_per_tok": chance.choice([1, 2])}
+    given |= {"moe_intermediate_size": chance.choice([8, 12]), "norm_topk_prob": chance.random() < 0.5}
+    given |= {"head_dim": chance.choice([4, 8, 12]), "attention_bias": chance.random() < 0.5}
+    given |= {"use_sliding_window": chance.random() < 0.5, "sliding_window": chance.choice([1, 3, 5])}
+    return task(chance, "Qwen3Moe"), hf.Qwen3MoeConfig(**given, num_labels=3)
+
+
 def qwen2(chance: random.Random) -> Drawn:
     given = sizes(chance) | {"rope_parameters": rope(chance), "hidden_act": chance.choice(ACTIVATIONS)}
     return task(chance, "Qwen2"), hf.Qwen2Config(**given | windows(chance, given["num_hidden_layers"]), num_labels=3)
@@ -144,9 +167,11 @@ def gpt_neox(chance: random.Random) -> Drawn:
 
 
 def opt(chance: random.Random) -> Drawn:
-    given = sizes(chance)
-    return chance.choice(["OPTForCausalLM", "OPTModel"]), hf.OPTConfig(
-        vocab_size=VOCAB, hidden_size=given["hidden_size"], word_embed_proj_dim=given["hidden_size"],
+    given, kind = sizes(chance), chance.choice(["OPTForCausalLM", "OPTModel"])
+    narrow = kind == "OPTForCausalLM" and chance.random() < 0.5
+    width = chance.choice([3, 5, 40]) if narrow else given["hidden_size"]
+    return kind, hf.OPTConfig(
+        vocab_size=VOCAB, hidden_size=given["hidden_size"], word_embed_proj_dim=width,
         ffn_dim=given["intermediate_size"], num_hidden_layers=given["num_hidden_layers"],
         num_attention_heads=given["num_attention_heads"], max_position_embeddings=LIMIT, pad_token_id=PAD,
         do_layer_norm_before=chance.random() < 0.6, enable_bias=chance.random() < 0.6, dropout=0.0,
@@ -180,6 +205,21 @@ def modernbert(chance: random.Random) -> Drawn:
     return f"ModernBert{kind}", hf.ModernBertConfig(**given, num_labels=2)
 
 
+def deberta(chance: random.Random) -> Drawn:
+    given = sizes(chance)
+    for key in ("num_key_value_heads", "rms_norm_eps", "tie_word_embeddings"):
+        del given[key]
+    words = chance.choice([["c2p"], ["p2c"], ["p2c", "c2p"], ["c2p", "p2c"], "p2c|c2p", "C2P", None, []])
+    given |= {"pos_att_type": words, "relative_attention": chance.random() < 0.85}
+    given |= {"hidden_act": chance.choice(ACTIVATIONS), "layer_norm_eps": chance.choice([1e-7, 1e-3, 0.1])}
+    given |= {"position_buckets": chance.choice([-1, 0, 2, 3, 4, 7, 8]), "share_att_key": chance.random() < 0.6}
+    given |= {"max_relative_positions": chance.choice([-1, 0, 8, 12, 40]), "type_vocab_size": chance.choice([0, 1, 2])}
+    given |= {"norm_rel_ebd": chance.choice(["none", "layer_norm"]), "position_biased_input": chance.random() < 0.5}
+    given |= {"pooler_hidden_act": chance.choice(ACTIVATIONS), "legacy": chance.random() < 0.5, "num_labels": 2}
+    ends = ["ForMaskedLM", "ForMaskedLM", "Model", "ForTokenClassification", "ForQuestionAnswering"]
+    return f"DebertaV2{chance.choice([*ends, 'ForSequenceClassification'])}", hf.DebertaV2Config(**given)
+
+
 def task(chance: random.Random, start: str) -> str:
     """Mostly a language model; sometimes without a head, or with another."""
     ends = ["ForCausalLM"] * 4 + ["Model", "ForTokenClassification"]
@@ -188,7 +228,10 @@ def task(chance: random.Random, start: str) -> str:
 
 FAMILIES: dict[str, Callable[[random.Random], Drawn]] = {
     one.__name__: one
-    for one in (llama, mistral, qwen2, qwen3, gemma, gemma2, gemma3, smollm3, phi3, gpt_neox, opt, bloom, modernbert)
+    for one in (
+        *(llama, mistral, mixtral, qwen2, qwen3, qwen3_moe, gemma, gemma2, gemma3, smollm3, phi3, gpt_neox, opt, bloom),
+        *(modernbert, deberta),
+    )
 }
 
 

@@ -57,7 +57,7 @@ def _as_json(name: str, config: "ModelConfig", found: "ModelCost") -> dict[str, 
     return {
         "model": name,
         "family": config.family,
-        "parameters": {"total": found.total, "parts": found.parts},
+        "parameters": {"total": found.total, "active": found.active, "parts": found.parts},
         "bytes": {"weights": found.bytes, "training": found.training_bytes},
         "operations": {"per_token": found.flops_per_token, "length": found.length},
     }
@@ -75,6 +75,8 @@ def _print(name: str, config: "ModelConfig", found: "ModelCost") -> None:
         table.add_row(part, f"{count:,}", f"{count / found.total:.1%}")
     table.add_section()
     table.add_row("total", f"{found.total:,}", "100%")
+    if found.active < found.total:
+        table.add_row("active for a token", f"{found.active:,}", f"{found.active / found.total:.1%}")
     console = Console()
     console.print(table)
     console.print(f"\nweights     {_size(found.bytes)} in float32, {_size(found.bytes // 2)} in float16")

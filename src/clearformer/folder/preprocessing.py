@@ -115,8 +115,11 @@ class Outcome:
     duplicates: float = 1.0  # boxes: of two of a class that share more than this, the surer one is given
     mean: float = 0.0  # number: of the training examples
     deviation: float = 1.0  # number: what one step of the network's output stands for
+    squashed: bool = False  # number: brought between 0 and 1 by the logistic function (cross-encoders)
 
     def __post_init__(self) -> None:
+        if self.squashed and (self.kind != "number" or (self.mean, self.deviation) != (0.0, 1.0)):
+            raise ValueError("squashed is for plain numbers; leave it out")
         if not (self.temperature > 0 and self.deviation > 0):  # not a number is neither
             raise ValueError(f"temperature and deviation are above 0, not {self.temperature} and {self.deviation}")
         for share in (self.threshold, *self.thresholds, self.duplicates):

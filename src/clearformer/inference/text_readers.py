@@ -179,6 +179,8 @@ def likely(logits: Tensor, outcome: Outcome) -> Tensor:
 
 def result_of(logits: Tensor, outcome: Outcome) -> list[float]:
     """What the windows of a text say together: the probability of each label, or a number. logits: W C."""
+    if outcome.squashed:
+        return [float(logits.sigmoid().mean())]
     if outcome.kind == "number":
         return [outcome.mean + outcome.deviation * float(logits.mean())]
     return [float(share) for share in likely(logits, outcome)]

@@ -48,6 +48,8 @@ HARMLESS = frozenset(
         "task_specific_params", "temperature", "tf_legacy_loss", "tokenizer_class", "top_k", "top_p",
         "torch_dtype", "torchscript", "transformers_version", "typical_p", "unk_token_id", "use_bfloat16",
         "use_cache", "vocab_size_or_config_json_file",
+        # what a cross-encoder does to its scores: `cross_encoders.py` reads it
+        "sbert_ce_default_activation_function", "sentence_transformers",
     )
 )  # fmt: skip
 

@@ -48,6 +48,7 @@ def import_from_hub(
     split: str | None = None,
     languages: tuple[str, str] | None = None,
     dtype: Kept | None = None,
+    prose: bool = True,
     on_progress: OnProgress = unwatched,
 ) -> Bundle:
     """Fetch a model of the hub and import it into the model folder `out`; its provenance names the commit.
@@ -60,7 +61,13 @@ def import_from_hub(
     with only_one(downloads() / f".{fetched.name}.lock"):
         source = fetch_files(found, fetched, config, on_progress=on_progress)
         origin = {"imported_from": found.repo, "commit": found.commit, "licence": found.licence}
-        told: dict[str, Any] = {"split": split, "languages": languages, "origin": origin, "dtype": dtype}
+        told: dict[str, Any] = {
+            "split": split,
+            "languages": languages,
+            "dtype": dtype,
+            "prose": prose,
+            "origin": origin,
+        }
         made = import_checkpoint(source, out, config.family, **told)
         storage.discard(fetched)
     return made

@@ -37,7 +37,7 @@ def assemble(
     shapes = shapes_of(config)
     links = link(table.rules, shapes)
     wanted = {one.theirs for one in links} | table.copies.keys() | table.fixed.keys()
-    lying = aligned(store, wanted, prefix)
+    lying = aligned(store, wanted, prefix, table.spellings)
     aside = check(links, table, shapes, lying)
     weights = bring(links, table, shapes, lying)
     return network_from(config, weights, narrow=True), aside

@@ -18,6 +18,7 @@ from clearformer.interop import certificate as certificates
 from clearformer.interop import openai_whisper, plain_folders, vocabularies
 from clearformer.interop.chat_templates import find_template, kept_template
 from clearformer.interop.config_keys import Keys, label_names, outcome_of
+from clearformer.interop.cross_encoders import scored
 from clearformer.interop.foreign_files import check_folder, read_json
 from clearformer.interop.hf.model_types import family_of, prefix_of, processor_of
 from clearformer.interop.imported import Imported, assemble
@@ -140,7 +141,7 @@ def read_hugging_face(
         config=config,
         model=model,
         preprocessing=Preprocessing(
-            outcome=outcome_of(plain) if texts_have_classes else Outcome(),
+            outcome=scored(outcome_of(plain), plain) if texts_have_classes else Outcome(),
             tokenizer=texts.source,
             target_tokenizer=texts.target,
             markers=texts.markers,

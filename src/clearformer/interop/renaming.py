@@ -56,6 +56,7 @@ class RenamingTable:
     shape of those that the published program does not compute by itself, so that an export writes them. aside: tensors
     that our model does not use, with the reason; they are named in the report, and a name may have `*`. filled: those
     of them that the published program wants all the same, with their shape and the number that an export fills in.
+    spellings: other beginnings of names, which some files have, with those that the rules have.
     """
 
     rules: Sequence[Rule]
@@ -64,6 +65,7 @@ class RenamingTable:
     made: Mapping[str, Shape] = field(default_factory=dict)
     aside: Mapping[str, str] = field(default_factory=dict)
     filled: Mapping[str, tuple[Shape, float]] = field(default_factory=dict)
+    spellings: Mapping[str, str] = field(default_factory=dict)
 
 
 class Link(NamedTuple):

@@ -36,6 +36,7 @@ SPELT: dict[str, dict[str, str]] = {
 SPELT |= {"opt": {"pad": "<pad>", "bos": "</s>", "eos": "</s>", "unk": "</s>"}, "electra": SPELT["bert"]}
 SPELT["clip"] = dict.fromkeys(("eos", "pad", "unk"), "<|endoftext|>") | {"bos": "<|startoftext|>"}
 SPELT["siglip"] = {"eos": "</s>", "pad": "</s>", "unk": "<unk>"}
+SPELT |= {"deberta": SPELT["bert"] | {"bos": "[CLS]", "eos": "[SEP]"}}
 SPELT |= {"distilbert": SPELT["bert"], "bart": SPELT["roberta"], "whisper": SPELT["gpt2"]}
 
 

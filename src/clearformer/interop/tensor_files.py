@@ -147,7 +147,7 @@ class Renamed:
         return self._store.read(self._names[name])
 
 
-def aligned(store: Store, wanted: set[str], prefix: str) -> Store:
+def aligned(store: Store, wanted: set[str], prefix: str, spellings: Mapping[str, str] | None = None) -> Store:
     """The store with the names of the family's table, where only an old spelling or the prefix differs.
 
     Files of a model with a head often leave the prefix out, those of a model without one often have it.
@@ -155,6 +155,8 @@ def aligned(store: Store, wanted: set[str], prefix: str) -> Store:
     names: dict[str, str] = {}
     for old in store.shapes:
         modern = _modern(old)
+        other = next((start for start in spellings or {} if modern.startswith(start)), None)
+        modern = modern if spellings is None or other is None else spellings[other] + modern.removeprefix(other)
         choices = (modern, prefix + modern, modern.removeprefix(prefix))
         names[next((name for name in choices if name in wanted), modern)] = old
     if len(names) != len(store.shapes):

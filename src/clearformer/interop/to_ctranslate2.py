@@ -109,6 +109,7 @@ def reasons_against(config: ModelConfig, sound: SoundFacts | None = None) -> lis
         "its layers have biases of distance each of their own": any(
             place.kind == "buckets" and place.each for place in (config.position, config.decoder_position) if place
         ),
+        "its feed-forward parts are experts": config.experts is not None,
         "its queries and keys are normed": config.attention.norm,
         "what its parts add is scaled by trained numbers": config.layer_scale is not None,
         "what its class is read from is normed": config.head.kind == "class" and config.head.pooled_norm,

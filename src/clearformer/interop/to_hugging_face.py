@@ -19,6 +19,7 @@ from clearformer.folder.bundle import Bundle
 from clearformer.folder.preprocessing import Markers
 from clearformer.foundation import settings, storage
 from clearformer.interop.config_keys import PROBLEMS, Keys
+from clearformer.interop.cross_encoders import written_score
 from clearformer.interop.hf.marian import as_marian
 from clearformer.interop.hf.model_types import FAMILIES
 from clearformer.interop.picture_preparation import FILE as PICTURE_FILE
@@ -40,6 +41,7 @@ WORDS = {
     "roformer": ("roformer", "RoFormer"),
     "electra": ("electra", "Electra"),
     "modernbert": ("modernbert", "ModernBert"),
+    "deberta": ("deberta-v2", "DebertaV2"),
     "gpt2": ("gpt2", "GPT2"),
     "llama": ("llama", "Llama"),
     "qwen2": ("qwen2", "Qwen2"),
@@ -47,6 +49,8 @@ WORDS = {
     "gemma": ("gemma", "Gemma"),
     "gemma2": ("gemma2", "Gemma2"),
     "gemma3_text": ("gemma3_text", "Gemma3"),
+    "mixtral": ("mixtral", "Mixtral"),
+    "qwen3_moe": ("qwen3_moe", "Qwen3Moe"),
     "smollm3": ("smollm3", "SmolLM3"),
     "phi3": ("phi3", "Phi3"),
     "gpt_neox": ("gpt_neox", "GPTNeoX"),
@@ -127,6 +131,8 @@ def describe(config: ModelConfig, found: Bundle) -> dict[str, Any]:
     outcome = found.preprocessing.outcome
     if outcome.kind != "one":
         plain["problem_type"] = next(name for name, kind in PROBLEMS.items() if kind == outcome.kind)
+    if outcome.kind == "number":
+        plain |= written_score(outcome)
     if outcome.kind == "number" and (outcome.mean, outcome.deviation) != (0.0, 1.0):
         raise ValueError(
             f"this model's numbers are {outcome.mean:g} plus {outcome.deviation:g} times the network's output, which "

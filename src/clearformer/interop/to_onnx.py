@@ -60,6 +60,8 @@ def check(config: ModelConfig) -> None:
         raise ValueError(f"a {config.family} is not exported to ONNX: its positions are relative to its memory")
     if config.head.copy:
         raise ValueError(f"a {config.family} is not exported to ONNX: its head copies from the source")
+    if config.experts is not None:
+        raise ValueError(f"a {config.family} is not exported to ONNX: which of its experts run depends on the text")
     if config.norm.kind == "batch":
         raise ValueError(f"a {config.family} is not exported to ONNX: its norm depends on the batch")
 

@@ -24,9 +24,9 @@ from clearformer.model.config import ModelConfig
 from clearformer.text.special import SpecialTokens
 from clearformer.text.tokenizer import Kind, Tokenizer
 
-PIECE_FILES = ("spiece.model", "sentencepiece.bpe.model", "tokenizer.model")
+PIECE_FILES = ("spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "spm.model")
 
-_LIKE = {"umt5": "t5"}  # cut texts as that family does
+_LIKE = {"umt5": "t5", "mixtral": "llama"}  # cut texts as that family does
 _PREFIX_SPACE = ("roberta", "bart")
 _BYTES = ("gpt2", "roberta", "bart", "whisper", "opt")  # cut words as GPT-2 does; Qwen and others have other patterns
 _MOST_MERGES = 1_000_000
@@ -217,13 +217,16 @@ def _siglip(path: Path, facts: Mapping[str, Any]) -> Tokenizer:
 
 
 def _pieces(path: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer:
-    """A SentencePiece model on its own: T5, ALBERT, Llama. XLM-R and mBART shift its ids, which is not supported."""
-    if family not in ("t5", "albert", "llama"):
+    """A SentencePiece model on its own: T5, ALBERT, Llama, DeBERTa. XLM-R and mBART shift its ids, which is not
+    supported."""
+    if family not in ("t5", "albert", "llama", "deberta"):
         raise ValueError(f"{path}: {family} assigns other ids to its pieces than the file does; add a tokenizer.json")
     proto = sentencepiece.read_proto(path)
     engine = sentencepiece.unigram_or_bpe(proto)
     if family == "albert":
         engine.normalizer = _albert_preparation(engine.normalizer, facts)
+    if family == "deberta":
+        _deberta_preparation(engine, path, facts)
     if family == "t5":
         extra = facts.get("extra_ids", 100)
         if isinstance(extra, bool) or not isinstance(extra, int) or not 0 <= extra <= 1000:
@@ -232,8 +235,8 @@ def _pieces(path: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer:
             [AddedToken(f"<extra_id_{number}>", normalized=False) for number in reversed(range(extra))]
         )
     special = special_pieces(engine, family, facts)
-    first = {"albert": special.cls, "llama": special.bos}.get(family)
-    last = {"albert": special.sep, "t5": special.eos}.get(family)
+    first = {"albert": special.cls, "deberta": special.cls, "llama": special.bos}.get(family)
+    last = {"albert": special.sep, "deberta": special.sep, "t5": special.eos}.get(family)
     kind: Kind = "unigram" if proto.algorithm == 1 else "bpe"
     return _finish(engine, kind, special, first=first, last=last, facts=facts)
 
@@ -246,6 +249,20 @@ def _albert_preparation(after: Any, facts: Mapping[str, Any]) -> normalizers.Nor
     if _flag(facts, "do_lower_case", True):
         steps.append(normalizers.Lowercase())
     return normalizers.Sequence([*steps, after] if after is not None else steps)
+
+
+def _deberta_preparation(engine: tokenizers.Tokenizer, path: Path, facts: Mapping[str, Any]) -> None:
+    """DeBERTa may fold capitals and cut at punctuation before the model file does its part, and adds its mask."""
+    if _flag(facts, "do_lower_case", False):
+        after = engine.normalizer
+        engine.normalizer = normalizers.Sequence([normalizers.Lowercase(), *([] if after is None else [after])])
+    if _flag(facts, "split_by_punct", False):
+        cuts = [pre_tokenizers.Punctuation(behavior="isolated"), engine.pre_tokenizer]
+        engine.pre_tokenizer = pre_tokenizers.Sequence(cuts)
+    for piece in ("[PAD]", "[UNK]", "[CLS]", "[SEP]"):
+        if engine.token_to_id(piece) is None:
+            raise ValueError(f"{path} has no piece {piece}; it is not a vocabulary of DeBERTa")
+    engine.add_special_tokens([AddedToken("[MASK]", special=True, normalized=False)])
 
 
 def _marian(folder: Path, facts: Mapping[str, Any]) -> tuple[Tokenizer, Tokenizer, tuple[str, ...]]:

@@ -228,6 +228,8 @@ class Attention(nn.Module):
         self.q_norm = nn.Identity() if head_norm is None else head_norm(h.key_dim)
         self.k_norm = nn.Identity() if head_norm is None else head_norm(h.key_dim)
         self.position = position if position is not None else NoPosition()
+        if scale is None and self.position.parts > 1:
+            scale = 1 / math.sqrt(h.key_dim * self.position.parts)
         self.kernel, self.scale, self.dropout = kernel, scale, dropout
 
     def forward(
@@ -237,20 +239,29 @@ class Attention(nn.Module):
         keys_from = x if source is None else source
 
         def project() -> tuple[Tensor, Tensor]:
-            k = self.k_norm(split(self.k_proj(keys_from), self.heads.kv_count))
-            return self.position.rotate_keys(k, context), split(self.v_proj(keys_from), self.heads.kv_count)
+            k = self.position.rotate_keys(self.as_keys(keys_from), context)
+            return k, split(self.v_proj(keys_from), self.heads.kv_count)
 
-        q = self.q_norm(split(self.q_proj(x), self.heads.count))  # B H T K
-        q = self.position.rotate_queries(q, context)
+        q = self.position.rotate_queries(self.as_queries(x), context)
         k, v = project() if cache is None else cache.extend(project)
         gathered = self.gather(q, k, v, context)  # B H T Kv
         output: Tensor = self.out_proj(merge(gathered))
         note(self, "output", output)
         return output
 
+    def as_queries(self, x: Tensor) -> Tensor:
+        """B T D -> B H T K."""
+        queries: Tensor = self.q_norm(split(self.q_proj(x), self.heads.count))
+        return queries
+
+    def as_keys(self, x: Tensor) -> Tensor:
+        """B S D -> B G S K."""
+        keys: Tensor = self.k_norm(split(self.k_proj(x), self.heads.kv_count))
+        return keys
+
     def gather(self, q: Tensor, k: Tensor, v: Tensor, context: AttentionContext) -> Tensor:
         """Attend with the kernel of this layer, or, during a trace, with the readable one, which has weights."""
-        bias = self.position.bias(q, k, context)
+        bias = self.position.match(q, k, context, self.as_queries, self.as_keys)
         dropout = self.dropout if self.training else 0.0
         notes = notes_of(self)
         if notes is None:

@@ -17,7 +17,16 @@ from clearformer.model.attention import Attention, Capped, Heads, Kernel, attend
 from clearformer.model.attention_pool import AttentionPool
 from clearformer.model.cell_boxes import CellBoxes
 from clearformer.model.config import ModelConfig, Pool, PositionConfig
-from clearformer.model.frontends import LeadingVectors, PatchFrontend, PictureFrontend, SoundFrontend, TokenFrontend
+from clearformer.model.disentangled import Disentangled, DistanceVectors
+from clearformer.model.experts import Experts
+from clearformer.model.frontends import (
+    LeadingVectors,
+    PatchFrontend,
+    PictureFrontend,
+    SoundFrontend,
+    TokenFrontend,
+    WidenedEmbedding,
+)
 from clearformer.model.layers import (
     BatchNorm,
     FeatureScale,
@@ -63,9 +72,16 @@ def attention(c: ModelConfig, position: positions.NoPosition | None = None) -> A
 
 
 def feed_forward(c: ModelConfig) -> nn.Module:
-    """Plain or gated."""
+    """Plain or gated; one, or many experts."""
     part = GatedFeedForward if c.gated else FeedForward
-    return part(c.dim, c.hidden_dim, activation=ACTIVATIONS[c.activation], dropout=c.dropout.activation, bias=c.bias)
+
+    def one() -> nn.Module:
+        activation = ACTIVATIONS[c.activation]
+        return part(c.dim, c.hidden_dim, activation=activation, dropout=c.dropout.activation, bias=c.bias)
+
+    if c.experts is None:
+        return one()
+    return Experts(c.dim, [one() for _ in range(c.experts)], chosen=c.chosen, rescaled=c.rescaled)
 
 
 def norm(c: ModelConfig, dim: int | None = None) -> nn.Module:
@@ -110,6 +126,9 @@ def token_front(
 ) -> TokenFrontend:
     """A table of token vectors, shared with another front end if `embed` is given."""
     e, width = c.embedding, c.embedding.dim or c.dim
+    if e.early and e.dim is not None:
+        e, width = replace(e, dim=None), c.dim
+        embed = WidenedEmbedding(vocab_size, c.embedding.dim or c.dim, c.dim) if embed is None else embed
     return TokenFrontend(
         vocab_size if embed is None else embed,
         c.dim,
@@ -161,6 +180,7 @@ def embedded_position(p: PositionConfig, max_len: int, width: int) -> positions.
         "split-sinusoidal": lambda: positions.SplitSinusoidal(width, p.base, offset=p.offset),
         "tensor2tensor": lambda: positions.Tensor2TensorSinusoidal(width, p.base, offset=p.offset),
         "learned": lambda: positions.Learned(max_len, width, offset=p.offset),
+        **({"disentangled": lambda: positions.Learned(max_len, width)} if p.added else {}),
     }
     return makers[p.kind]() if p.kind in makers else None
 
@@ -221,7 +241,24 @@ def score_position(
     if p.kind in shared and p.kind not in own:
         scheme = shared[p.kind]()
         return lambda: scheme
+    if p.kind == "disentangled":
+        return disentangled(c, p)
     return own.get(p.kind, lambda: None)
+
+
+def disentangled(c: ModelConfig, p: PositionConfig) -> Callable[[], Disentangled]:
+    """A factory of disentangled positions over one table: one object for all layers, unless each has projections."""
+    width, count = c.attention.head_dim or c.dim // c.attention.heads, c.attention.heads
+    named = norm(c) if p.normed else None
+    vectors = DistanceVectors(c.dim, buckets=p.buckets, max_distance=p.max_distance, norm=named)
+
+    def make() -> Disentangled:
+        own = (nn.Linear(c.dim, count * width), nn.Linear(c.dim, count * width)) if p.projected else None
+        rate = c.dropout.residual
+        return Disentangled(vectors, head_dim=width, sides=p.sides, projections=own, dropout=rate)
+
+    one = make()
+    return make if p.projected else lambda: one
 
 
 def language_model(c: ModelConfig, inputs: nn.Module) -> heads.LanguageModel:
@@ -242,6 +279,8 @@ def language_model(c: ModelConfig, inputs: nn.Module) -> heads.LanguageModel:
 
 def transform(c: ModelConfig, width: int | None = None) -> nn.Module | None:
     """BERT's dense layer, activation and norm before a head's last product, where the head has them."""
+    if c.head.narrow and width is not None:
+        return nn.Linear(c.dim, width, bias=False)
     if not c.head.transform:
         return None
     to = width or c.dim

@@ -10,9 +10,10 @@ from typing import Literal
 Shape = Literal["encoder-decoder", "encoder", "decoder", "lstm", "convolution", "autoencoder", "conditioned", "pair"]
 PositionKind = Literal[
     "none", "sinusoidal", "split-sinusoidal", "tensor2tensor", "learned",
-    "rotary", "alibi", "buckets", "shaw", "relative", "grid",
+    "rotary", "alibi", "buckets", "shaw", "relative", "disentangled", "grid",
 ]  # fmt: skip
 Activation = Literal["relu", "gelu", "gelu-tanh", "quick-gelu", "silu", "tanh"]
+Sides = Literal["both", "queries", "keys"]
 Pool = Literal["first", "last", "mean", "weighted", "patches", "first-and-patches", "end", "slot", "attention"]
 
 
@@ -51,9 +52,13 @@ class PositionConfig:
     turned: int | None = None  # rotary: how many features of a head turn, the first ones; None = all
     local_base: float | None = None  # rotary: the base in layers with a window, unscaled, where it is another
     absent: tuple[int, ...] = ()  # schemes in the attention: the layers, counted from 0, that have none (SmolLM3)
-    buckets: int = 32  # T5: how many distances are told apart
+    buckets: int = 32  # T5: how many distances are told apart; disentangled: to each side, 0 = every distance
     each: bool = False  # trained biases: of each layer its own, not one table for the whole stack (UMT5, BEiT)
-    max_distance: int = 128  # T5's last bucket; Shaw's clipping
+    max_distance: int = 128  # T5's last bucket; Shaw's clipping; the last distance of disentangled positions
+    sides: Sides = "both"  # disentangled: whose tokens are matched with distances
+    projected: bool = False  # disentangled: each layer projects distances by matrices of their own, not its tokens'
+    normed: bool = False  # disentangled: a norm of the vectors of distances (DeBERTa 3)
+    added: bool = False  # disentangled: a learned table is added to the embeddings, too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +94,7 @@ class EmbeddingConfig:
     """The table of token vectors and how it is used."""
 
     dim: int | None = None  # ALBERT: narrower than the model, widened by a projection
+    early: bool = False  # with dim: widened as it is looked up, before positions are added and without a bias (OPT)
     scale: bool = False  # multiply by √dim
     types: int = 0  # BERT: a vector for each segment type
     norm: bool = False  # a norm after the sum of vectors, positions and types
@@ -141,6 +147,7 @@ class HeadConfig:
     transform: bool = False
     transform_activation: Activation | None = None  # of that layer; the feed-forward's if not given
     transform_bias: bool = True  # of that layer
+    narrow: bool = False  # language model: one matrix without a bias before a table that is narrower (OPT)
     shrink: bool = False  # language model: states / √dim before the table, as T5 does where its table is tied
     copy: bool = False  # language model of an encoder–decoder: a token may also be copied from the source
     cap: float | None = None  # language model: scores bend towards this (Gemma 2)
@@ -204,6 +211,9 @@ class ModelConfig:
     activation: Activation = "relu"  # of the feed-forward part
     gated: bool = False  # multiply the activation by a second projection, as SwiGLU does
     bias: bool = True  # of the feed-forward projections
+    experts: int | None = None  # feed-forward parts of each layer, of which a token goes through a few (Mixtral)
+    chosen: int = 2  # experts: how many a token goes through
+    rescaled: bool = True  # experts: the shares of those that are chosen sum to one
     parallel: bool = False  # decoder: attention and feed-forward read the same input, and both are added (GPT-NeoX)
     dropout: DropoutConfig = field(default_factory=DropoutConfig)
     embedding: EmbeddingConfig = field(default_factory=EmbeddingConfig)
@@ -250,6 +260,8 @@ class ModelConfig:
         if self.position.kind == "grid" and (self.front.kind != "patches" or self.front.leading != 1):
             raise ValueError("grid positions are of a picture behind one class token, and of nothing else")
         for position, sides in [*encoder, *decoder]:
+            if position.kind == "disentangled":
+                _check_ranges(position)
             if position.kind != "buckets":
                 continue
             if position.buckets < 2 * sides:
@@ -263,6 +275,8 @@ class ModelConfig:
 
     def _check_layers(self) -> None:
         """Layers that are named must be there, and what is scaled is what a normed input gives."""
+        if self.experts is not None and not 1 <= self.chosen <= self.experts:
+            raise ValueError(f"a token goes through at least one of {self.experts} experts, not {self.chosen}")
         if self.layer_scale is not None and self.norm.place != "pre":
             raise ValueError(f'layer_scale needs norm.place = "pre", not {self.norm.place}')
         for name, given in (("attention.wide", self.attention.wide), ("position.absent", self.position.absent)):
@@ -320,12 +334,15 @@ class ModelConfig:
         if self.head.kind == "class" and self.head.taught and not self.front.teacher_token:
             raise ValueError("head.taught reads a teacher token; set front.teacher_token")
         self._check_vector()
+        if self.head.narrow and self.head.transform:
+            raise ValueError("head.transform brings states to the table's width, too; leave head.narrow out")
         self._check_decoder_head()
         self._check_copying()
         narrow = self.embedding.dim not in (None, self.dim)
-        if narrow and self._scores_tokens and not self.head.transform:
+        if narrow and self._scores_tokens and not (self.head.transform or self.head.narrow):
             raise ValueError(
-                f"states of width {self.dim} do not fit a table of width {self.embedding.dim}; set head.transform"
+                f"states of width {self.dim} do not fit a table of width {self.embedding.dim}; set head.transform or "
+                "head.narrow"
             )
 
     def _check_vector(self) -> None:
@@ -396,3 +413,15 @@ class ModelConfig:
     @property
     def _scores_tokens(self) -> bool:
         return self.shape != "autoencoder" and self.head.kind == "language-model"
+
+
+def _check_ranges(position: PositionConfig) -> None:
+    """Disentangled positions: half of a side's ranges are exact, and the others widen from there to max_distance."""
+    if position.buckets < 0 or position.buckets == 1:
+        raise ValueError(f"position.buckets must be 0, or at least 2 here, not {position.buckets}")
+    least = position.buckets // 2 + 2 if position.buckets else 1
+    if position.max_distance < least:
+        raise ValueError(
+            f"position.max_distance must be at least {least} with {position.buckets} buckets, "
+            f"not {position.max_distance}"
+        )

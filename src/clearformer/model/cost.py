@@ -23,6 +23,7 @@ class ModelCost:
     """parts: parameters of each part, shared tables counted at their first use; they add up to `total`."""
 
     total: int
+    active: int  # those that a token goes through: all, but for experts that are not chosen for it
     parts: dict[str, int]
     bytes: int  # of the weights in float32
     training_bytes: int  # weights, gradients and Adam's two moments
@@ -38,17 +39,18 @@ def count_cost(config: ModelConfig, *, length: int = 128) -> ModelCost:
             seen = config.of_pictures.front
             length = min(length, config.of_texts.max_len)
             tokens = length + seen.places + seen.registers
-            return _counted(model, count_operations(model, config, length), tokens)
+            return _counted(model, config, count_operations(model, config, length), tokens)
         if config.front.kind == "patches":  # the picture sets the length
             length = config.front.places + config.front.registers
-        return _counted(model, count_operations(model, config, length), length)
+        return _counted(model, config, count_operations(model, config, length), length)
 
 
-def _counted(model: nn.Module, operations: int, length: int) -> ModelCost:
+def _counted(model: nn.Module, config: ModelConfig, operations: int, length: int) -> ModelCost:
     parts = parameters_by_part(model)
     total = sum(parts.values())
     return ModelCost(
         total=total,
+        active=_active(model, config),
         parts=parts,
         bytes=4 * total,
         training_bytes=16 * total,
@@ -64,6 +66,13 @@ def parameters_by_part(model: nn.Module) -> dict[str, int]:
         part = _part(name)
         parts[part] = parts.get(part, 0) + parameter.numel()
     return parts
+
+
+def _active(model: nn.Module, config: ModelConfig) -> int:
+    """All parameters, but of a layer's experts only as many as are chosen."""
+    shared = sum(parameter.numel() for name, parameter in model.named_parameters() if ".experts." not in name)
+    in_experts = sum(parameter.numel() for name, parameter in model.named_parameters() if ".experts." in name)
+    return shared + in_experts * config.chosen // (config.experts or config.chosen)
 
 
 def _part(name: str) -> str:

@@ -17,11 +17,12 @@ POSITION_SETTINGS: dict[PositionKind, tuple[str, ...]] = {
     "buckets": ("buckets", "max_distance", "each", "absent"),
     "shaw": ("max_distance", "absent"),
     "relative": ("absent",),
+    "disentangled": ("buckets", "max_distance", "sides", "projected", "normed", "added", "absent"),
     "grid": ("each", "absent"),
 }
 _TRANSFORM = ("transform", "transform_activation", "transform_bias")
 HEAD_SETTINGS: dict[str, tuple[str, ...]] = {
-    "language-model": ("bias", *_TRANSFORM, "shrink", "copy", "cap"),
+    "language-model": ("bias", *_TRANSFORM, "narrow", "shrink", "copy", "cap"),
     "states": ("pooler",),
     "vector": ("pool", "end", "width", "bias"),
     "class": (
@@ -104,10 +105,12 @@ def _missing(c: ModelConfig) -> set[str]:
         "decoder_layers decoder_position": c.shape != "encoder" and not flat and not told,
         "vocab_size embedding": tokens,
         "target_vocab_size embedding.tie": writes,
+        "embedding.early": tokens and c.embedding.dim is not None,
         "max_len": tokens or sound,
         "hidden_dim": attentive or flat,
         "activation": attentive or flat or (writes and c.head.transform),
-        "gated bias dropout.activation": attentive,
+        "gated bias dropout.activation experts": attentive,
+        "chosen rescaled": attentive and c.experts is not None,
         "norm.place norm.final": attentive and not told,
         "norm.first": attentive and c.shape != "decoder" and c.norm.place == "pre" and not (told or c.share_layers),
         "head.transform_activation head.transform_bias": c.head.transform and not plain,

@@ -127,6 +127,18 @@ def modernbert(**sizes: Any) -> ModelConfig:
     )
 
 
+def deberta(**sizes: Any) -> ModelConfig:
+    """BERT with disentangled attention: distances have vectors of their own (He et al., 2021; DeBERTa 3)."""
+    return _encoder(
+        "deberta",
+        sizes,
+        position=PositionConfig(kind="disentangled", buckets=256, max_distance=512, normed=True),
+        norm=NormConfig(eps=1e-7),
+        embedding=EmbeddingConfig(norm=True),
+        head=HeadConfig(kind="states"),
+    )
+
+
 def vit(**sizes: Any) -> ModelConfig:
     """Pre-norm encoder over picture patches with learned positions and a class token (Dosovitskiy et al., 2021)."""
     return _encoder(
@@ -298,6 +310,7 @@ FAMILIES: dict[str, Callable[..., ModelConfig]] = {
     "albert": albert,
     "roformer": roformer,
     "modernbert": modernbert,
+    "deberta": deberta,
     "vit": vit,
     "detr": detr,
     "gpt2": gpt2,

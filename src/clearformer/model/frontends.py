@@ -38,6 +38,19 @@ def adds_places(front: nn.Module) -> bool:
     return isinstance(position, NoPosition) and type(position).embed is not NoPosition.embed
 
 
+class WidenedEmbedding(nn.Embedding):
+    """A narrow table whose vectors are brought to the model's width as they are looked up (OPT 350M)."""
+
+    def __init__(self, vocabulary: int, width: int, dim: int) -> None:
+        super().__init__(vocabulary, width)
+        self.widen = nn.Linear(width, dim, bias=False)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """B T -> B T D."""
+        wide: Tensor = self.widen(super().forward(tokens))
+        return wide
+
+
 class TokenFrontend(nn.Module):
     """Look up a vector for each token, scale it, add its position (and its type), normalise, drop some.
 

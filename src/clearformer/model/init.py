@@ -44,7 +44,7 @@ def initialise(model: nn.Module, *, std: float | None, residual_layers: int) -> 
                 if name.endswith(("out_proj.weight", "down_proj.weight")):
                     nn.init.normal_(weight, std=std / math.sqrt(2 * residual_layers))
         if isinstance(module, Attention) and module.scale is not None:
-            module.q_proj.weight.div_(module.scale * math.sqrt(module.heads.key_dim))
+            module.q_proj.weight.div_(module.scale * math.sqrt(module.heads.key_dim * module.position.parts))
 
 
 def _draw(weight: Tensor, std: float | None) -> None:

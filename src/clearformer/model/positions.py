@@ -17,9 +17,13 @@ from torch import Tensor, nn
 
 from clearformer.model.attention_context import AttentionContext
 
+Project = Callable[[Tensor], Tensor]  # from vectors B N D to queries or keys B H N K
+
 
 class NoPosition(nn.Module):
     """No order at all (the base of every scheme): the model sees a set."""
+
+    parts = 1  # how many products a score sums up: their usual scale is 1/√(K · parts)
 
     def embed(self, positions: Tensor) -> Tensor | None:
         """What to add to the embeddings. positions: B T; returns B T D."""
@@ -36,6 +40,12 @@ class NoPosition(nn.Module):
     def bias(self, q: Tensor, k: Tensor, context: AttentionContext) -> Tensor | None:
         """What to add to the scaled scores; broadcasts to B H T S."""
         return None
+
+    def match(
+        self, q: Tensor, k: Tensor, context: AttentionContext, as_queries: Project, as_keys: Project
+    ) -> Tensor | None:
+        """The same, for a scheme whose vectors may go through the layer's projections of tokens."""
+        return self.bias(q, k, context)
 
 
 class Sinusoidal(NoPosition):
@@ -274,7 +284,7 @@ class Shaw(NoPosition):
             return context.distances().clamp(-reach, reach)[:, None] + reach  # B 1 T S
 
         index = context.once((self, "index"), clipped)
-        return _pick(q @ self.table.weight.mT / math.sqrt(q.size(-1)), index)
+        return pick(q @ self.table.weight.mT / math.sqrt(q.size(-1)), index)
 
 
 class Relative(NoPosition):
@@ -299,10 +309,10 @@ class Relative(NoPosition):
         index = context.once((self, "index"), lambda: context.distances()[:, None] - low)
         keys = k.repeat_interleave(self.heads // k.size(1), dim=1)
         by_content = scale * self.content_bias[:, None] @ keys.mT  # B H 1 S
-        return _pick(by_distance, index) + by_content
+        return pick(by_distance, index) + by_content
 
 
-def _pick(by_distance: Tensor, index: Tensor) -> Tensor:
+def pick(by_distance: Tensor, index: Tensor) -> Tensor:
     """From a score for every distance (B H T N) take those that occur (B 1 T S): B H T S."""
     batch, heads, queries, _ = by_distance.shape
     return by_distance.gather(-1, index.expand(batch, heads, queries, index.size(-1)))

@@ -37,6 +37,10 @@ WHISPER = {key: value for key, value in SEQ2SEQ.items() if key != "max_position_
     "num_mel_bins": MELS, "max_source_positions": 12, "max_target_positions": 24,
 }  # fmt: skip
 GPT2 = {"vocab_size": VOCAB, "n_embd": SMALL, "n_layer": 1, "n_head": 2, "n_positions": 24, "pad_token_id": PAD}
+DEBERTA = {key: value for key, value in BERT.items() if key != "num_labels"} | {
+    "relative_attention": True, "position_buckets": 4, "norm_rel_ebd": "layer_norm", "share_att_key": True,
+    "pos_att_type": "p2c|c2p", "max_relative_positions": 12, "position_biased_input": True, "type_vocab_size": 2,
+}  # fmt: skip
 DISTILBERT = {
     "vocab_size": VOCAB, "dim": SMALL, "hidden_dim": 12, "n_layers": 1, "n_heads": 2, "max_position_embeddings": 24,
 }  # fmt: skip
@@ -58,9 +62,21 @@ MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "distilbert": ("DistilBertForSequenceClassification", "DistilBertConfig", DISTILBERT),
     "albert": ("AlbertForMaskedLM", "AlbertConfig", BERT | {"embedding_size": 6}),
     "roformer": ("RoFormerForMaskedLM", "RoFormerConfig", BERT),
+    "deberta-v2": ("DebertaV2ForMaskedLM", "DebertaV2Config", DEBERTA),
+    "deberta-v2, classes": (
+        "DebertaV2ForSequenceClassification",
+        "DebertaV2Config",
+        DEBERTA | {"num_labels": 3, "share_att_key": False, "position_buckets": -1, "norm_rel_ebd": "none"},
+    ),
     "gpt2": ("GPT2LMHeadModel", "GPT2Config", GPT2),
     "llama": ("LlamaForCausalLM", "LlamaConfig", LLAMA),
     "mistral": ("MistralForCausalLM", "MistralConfig", LLAMA | {"sliding_window": 5}),
+    "mixtral": ("MixtralForCausalLM", "MixtralConfig", LLAMA | {"sliding_window": 5, "num_local_experts": 3}),
+    "qwen3_moe": (
+        "Qwen3MoeForCausalLM",
+        "Qwen3MoeConfig",
+        LLAMA | {"head_dim": 4, "num_experts": 3, "num_experts_per_tok": 2, "moe_intermediate_size": 8},
+    ),
     "bart": ("BartForConditionalGeneration", "BartConfig", SEQ2SEQ),
     "mbart": ("MBartForConditionalGeneration", "MBartConfig", SEQ2SEQ),
     "t5": ("T5ForConditionalGeneration", "T5Config", T5),
@@ -103,6 +119,14 @@ STRAY = {
     "add_final_layer_norm": True,
     "normalize_embedding": False,
     "static_position_embeddings": True,
+    "embedding_size": 6,
+    "attention_head_size": 6,
+    "conv_kernel_size": 3,
+    "position_buckets": 3,
+    "share_att_key": True,
+    "norm_rel_ebd": "layer_norm",
+    "pooler_hidden_size": 12,
+    "cls_dropout": 0.3,
     "num_labels": 4,
     "_num_labels": 4,
     "is_decoder": True,

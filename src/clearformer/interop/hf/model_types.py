@@ -11,6 +11,7 @@ from clearformer.interop.hf import (
     bert,
     bloom,
     clip,
+    deberta_v2,
     deit,
     dinov2,
     distilbert,
@@ -21,6 +22,7 @@ from clearformer.interop.hf import (
     llama,
     m2m_100,
     marian,
+    mixtral,
     modernbert,
     opt,
     phi3,
@@ -52,8 +54,8 @@ class Family(Protocol):
 
 
 _FILES = (
-    *(bert, roberta, distilbert, albert, roformer, electra, modernbert),
-    *(gpt2, llama, qwen, gemma, smollm3, phi3, gpt_neox, opt, bloom, transformer_xl),
+    *(bert, roberta, distilbert, albert, roformer, electra, modernbert, deberta_v2),
+    *(gpt2, llama, mixtral, qwen, gemma, smollm3, phi3, gpt_neox, opt, bloom, transformer_xl),
     *(bart, m2m_100, t5, marian, whisper),
     *(vit, deit, dinov2, beit, clip, siglip),
 )

@@ -23,11 +23,15 @@ PREFIX = "model."
 
 
 def read_config(keys: Keys) -> ModelConfig:
-    """From a published config.json. The 350M model, whose table is narrower than its states, is refused."""
+    """From a published config.json. The table of the 350M model is narrower than its states."""
     kind = refuse_heads(keys, "language-model", "states", "class", "span")
     dim = keys.size("hidden_size")
-    if keys.plain.get("word_embed_proj_dim") is not None:
-        keys.must("word_embed_proj_dim", dim)
+    width = keys.size("word_embed_proj_dim") if keys.plain.get("word_embed_proj_dim") is not None else dim
+    if width != dim and kind != "language-model":
+        raise ValueError(
+            f"{keys.where}: word_embed_proj_dim is {width}, and only a language model is read from states of another "
+            f"width ({dim}); import it as OPTForCausalLM"
+        )
     keys.ignore("word_embed_proj_dim", "layerdrop")
     keys.must("layer_norm_elementwise_affine", True)
     keys.must("_remove_final_layer_norm", False)
@@ -45,8 +49,12 @@ def read_config(keys: Keys) -> ModelConfig:
         activation=keys.choice("activation_function", ACTIVATIONS),
         bias=bias,
         dropout=DropoutConfig(embedding=0.0, residual=keys.rate("dropout"), attention=keys.rate("attention_dropout")),
-        embedding=EmbeddingConfig(tie="all" if keys.flag("tie_word_embeddings") else "none"),
-        head=_head(keys, kind),
+        embedding=EmbeddingConfig(
+            dim=None if width == dim else width,
+            early=width != dim,
+            tie="all" if keys.flag("tie_word_embeddings") else "none",
+        ),
+        head=HeadConfig(narrow=True) if width != dim else _head(keys, kind),
         init_std=keys.not_negative("init_std"),
     )
     keys.finish()
@@ -59,7 +67,7 @@ def write_config(config: ModelConfig) -> dict[str, Any]:
         "model_type": "opt",
         "vocab_size": config.vocab_size,
         "hidden_size": config.dim,
-        "word_embed_proj_dim": config.dim,
+        "word_embed_proj_dim": config.embedding.dim or config.dim,
         "ffn_dim": config.hidden_dim,
         "num_hidden_layers": config.layers,
         "num_attention_heads": config.attention.heads,
@@ -89,6 +97,8 @@ def names(config: ModelConfig) -> RenamingTable:
     )
     ends = {
         "decoder.front.embed": "embed_tokens",
+        "decoder.front.embed.widen": "project_in",
+        "head.transform": "project_out",
         "decoder.front.position.table": "embed_positions",
         "decoder.norm": "final_layer_norm",
     }

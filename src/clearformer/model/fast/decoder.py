@@ -157,6 +157,7 @@ def capture_decoder(model: nn.Module) -> FastDecoder | None:
         return None
     front, layers = model.decoder.front, list(model.decoder.layers)
     plain_front = isinstance(front, TokenFrontend) and front.type_embed is None and isinstance(front.widen, nn.Identity)
+    plain_front = plain_front and type(front.embed) is nn.Embedding
     whole = model.decoder.window is None and isinstance(model.head, LanguageModel) and model.head.cap is None
     known = plain_front and whole and all(_known(layer) for layer in layers)
     return FastDecoder(model) if known else None

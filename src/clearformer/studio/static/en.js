@@ -597,6 +597,7 @@ export const ENGLISH = {
   "walk.picture.sum": "The sum",
   "walk.picture.normed": "Normalised",
   "walk.picture.hidden": "Hidden features, after the activation",
+  "walk.picture.shares": "How much each expert counts for each token",
   "walk.step.text": "The text",
   "walk.step.tokens": "Tokens",
   "walk.step.written": "What is written so far",

@@ -56,7 +56,7 @@ function attentionSteps(layer, pre) {
     { name: layer.kind === "cross" ? "qkv.cross" : "qkv", formula: layer.kind === "cross" ? "{Q} = x W^{Q},  {K} = memory W^{K},  {V} = memory W^{V}" : "{Q} = x W^{Q},  {K} = x W^{K},  {V} = x W^{V}", pictures: ["q", "k", "v"].map((letter) => ({ kind: "projected", value: at(letter), letter, layer })) },
     { name: "scores", formula: "{Q} {K}^{T}", pictures: [scores("scores")] },
     { name: "scale", formula: "{Q} {K}^{T} / √d_{k}", pictures: [scores("scaled")] },
-    ["alibi", "buckets", "shaw", "relative"].includes(layer.position) ? { name: "bias", formula: "{Q} {K}^{T} / √d_{k} + b", pictures: [scores("bias")] } : null,
+    ["alibi", "buckets", "shaw", "relative", "disentangled"].includes(layer.position) ? { name: "bias", formula: "{Q} {K}^{T} / √d_{k} + b", pictures: [scores("bias")] } : null,
     layer.kind === "masked" ? { name: "mask", formula: "{Q} {K}^{T} / √d_{k} + mask", pictures: [{ ...scores("masked"), masked: true }] } : null,
     { name: "softmax", formula: "A = softmax({Q} {K}^{T} / √d_{k})", pictures: [scores("weights", "sequential")] },
     { name: "gather", formula: "Z = A {V}", pictures: [{ kind: "projected", value: at("heads"), letter: null, layer }] },
@@ -71,9 +71,12 @@ const ACTIVATION_NAMES = { relu: "ReLU", gelu: "GELU", "gelu-tanh": "GELU", silu
 function feedForwardSteps(model, base, pre) {
   const activation = ACTIVATION_NAMES[model.config.activation];
   const inner = model.config.gated ? `(${activation}(x W_{g}) ⊙ x W_{1}) W_{2}` : `${activation}(x W_{1} + b_{1}) W_{2} + b_{2}`;
+  const inside = model.config.experts
+    ? { formula: "FFN(x) = Σ_{e} s_{e} · FFN_{e}(x)", picture: vectors(`${base}.ffn.shares`, "walk.picture.shares") }
+    : { formula: `FFN(x) = ${inner}`, picture: vectors(`${base}.ffn.hidden`, "walk.picture.hidden") };
   return [
     pre ? { name: "normfirst", formula: "x̂ = norm(x)", pictures: [vectors(`${base}.ffn_residual.before`)] } : null,
-    { name: "ffn", formula: `FFN(x) = ${inner}`, pictures: [vectors(`${base}.ffn.hidden`, "walk.picture.hidden"), vectors(`${base}.ffn.output`, "walk.picture.output")] },
+    { name: "ffn", formula: inside.formula, pictures: [inside.picture, vectors(`${base}.ffn.output`, "walk.picture.output")] },
     { name: pre ? "add" : "addnorm", formula: pre ? "x + FFN(x̂)" : "norm(x + FFN(x))", pictures: [vectors(`${base}.ffn_residual.sum`, "walk.picture.sum"), ...(pre ? [] : [vectors(`${base}.ffn_residual.after`, "walk.picture.normed")])] },
   ].filter(Boolean).map((step) => ({ ...step, part: "ffn" }));
 }

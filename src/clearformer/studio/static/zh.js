@@ -597,6 +597,7 @@ export const CHINESE = {
   "walk.picture.sum": "和",
   "walk.picture.normed": "归一化之后",
   "walk.picture.hidden": "激活之后的隐藏特征",
+  "walk.picture.shares": "每个专家对每个词元的份额",
   "walk.step.text": "文本",
   "walk.step.tokens": "词元",
   "walk.step.written": "到目前为止写出的内容",
