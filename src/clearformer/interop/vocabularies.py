@@ -17,6 +17,7 @@ from clearformer.folder.preprocessing import Markers
 from clearformer.interop import language_marks, sentencepiece
 from clearformer.interop.foreign_files import first_line, read_json, read_text
 from clearformer.interop.pair_vocabularies import clip_engine, in_small_letters, refuse_left_filling, siglip_engine
+from clearformer.interop.piece_lists import merges, numbered
 from clearformer.interop.special_pieces import SPELT, special_pieces
 from clearformer.interop.split_patterns import danger
 from clearformer.interop.tokenizer_files import from_definition
@@ -29,7 +30,6 @@ PIECE_FILES = ("spiece.model", "sentencepiece.bpe.model", "tokenizer.model", "sp
 _LIKE = {"umt5": "t5", "mixtral": "llama"}  # cut texts as that family does
 _PREFIX_SPACE = ("roberta", "bart")
 _BYTES = ("gpt2", "roberta", "bart", "whisper", "opt")  # cut words as GPT-2 does; Qwen and others have other patterns
-_MOST_MERGES = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,8 +176,8 @@ def _whole_tokens(folder: Path, split: str, facts: Mapping[str, Any]) -> Tokeniz
 
 def _byte_level(folder: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer:
     """GPT-2's vocab.json and merges.txt. RoBERTa and BART put <s> and </s> around a text."""
-    vocabulary = _numbered(folder / "vocab.json")
-    merges = _merges(folder / "merges.txt", vocabulary)
+    vocabulary = numbered(folder / "vocab.json")
+    merges = merges(folder / "merges.txt", vocabulary)
     engine = tokenizers.Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
     space = _flag(facts, "add_prefix_space", False)
     engine.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=space)
@@ -196,8 +196,8 @@ def _byte_level(folder: Path, family: str, facts: Mapping[str, Any]) -> Tokenize
 
 def _clip(folder: Path, facts: Mapping[str, Any]) -> Tokenizer:
     """CLIP's vocab.json and merges.txt."""
-    vocabulary = _numbered(folder / "vocab.json")
-    engine = clip_engine(vocabulary, _merges(folder / "merges.txt", vocabulary), SPELT["clip"]["unk"])
+    vocabulary = numbered(folder / "vocab.json")
+    engine = clip_engine(vocabulary, merges(folder / "merges.txt", vocabulary), SPELT["clip"]["unk"])
     special = special_pieces(engine, "clip", facts)
     if special.bos is None or special.eos is None:
         raise ValueError(f"{folder / 'vocab.json'} has no pieces for the beginning and the end of a text")
@@ -269,7 +269,7 @@ def _marian(folder: Path, facts: Mapping[str, Any]) -> tuple[Tokenizer, Tokenize
     """Marian: each side has its own SentencePiece model, and vocab.json has the ids of both."""
     if _flag(facts, "separate_vocabs", False):
         raise ValueError(f"{folder}: separate_vocabs gives each side its own ids, which is not supported")
-    ids = _numbered(folder / "vocab.json")
+    ids = numbered(folder / "vocab.json")
     sides, notes = [], []
     for name in ("source.spm", "target.spm"):
         if not (folder / name).is_file():
@@ -371,30 +371,6 @@ def _fits(tokenizer: Tokenizer, rows: int, folder: Path) -> None:
             f"{folder}: the vocabulary has ids up to {tokenizer.vocab_size - 1}, but the model has {rows} rows; "
             "they do not belong together"
         )
-
-
-def _numbered(path: Path) -> dict[str, int]:
-    ids = read_json(path) if path.is_file() else None
-    if ids is None:
-        raise ValueError(f"{path} is missing")
-    for piece, number in ids.items():
-        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < 1 << 24:
-            raise ValueError(f"{path}: {piece!r} must have a whole number, not {number!r}")
-    return ids
-
-
-def _merges(path: Path, vocabulary: Mapping[str, int]) -> list[tuple[str, str]]:
-    merges = []
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
-        if not line.strip() or line.startswith("#version"):
-            continue
-        left, _, right = line.rstrip("\r").partition(" ")
-        if not right or left not in vocabulary or right not in vocabulary or left + right not in vocabulary:
-            raise ValueError(f"{path}, line {number}: {line[:60]!r} does not merge two pieces of vocab.json")
-        merges.append((left, right))
-        if len(merges) > _MOST_MERGES:
-            raise ValueError(f"{path} has more than {_MOST_MERGES:,} lines; refused")
-    return merges
 
 
 def _id(engine: tokenizers.Tokenizer, piece: str) -> int:

@@ -7,6 +7,8 @@ completely. The values of a published family are in `families.py`, those of a pu
 from dataclasses import dataclass, field
 from typing import Literal
 
+from clearformer.model.config_checks import check_choices
+
 Shape = Literal["encoder-decoder", "encoder", "decoder", "lstm", "convolution", "autoencoder", "conditioned", "pair"]
 PositionKind = Literal[
     "none", "sinusoidal", "split-sinusoidal", "tensor2tensor", "learned",
@@ -229,166 +231,8 @@ class ModelConfig:
     init_std: float | None = None  # normal with this standard deviation; None = Xavier for matrices, 1/√dim for tables
 
     def __post_init__(self) -> None:
-        if self.pair is not None:  # everything else is said, and checked, by its two networks
-            return
-        for name in ("dim", "hidden_dim", "layers", "max_len", "kernel", "bottleneck"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
-        for name in ("decoder_layers", "target_vocab_size"):
-            if getattr(self, name) is not None and getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, or left out, not {getattr(self, name)}")
-        if self.attention.heads < 1:
-            raise ValueError(f"attention.heads must be at least 1, not {self.attention.heads}")
-        if self.attention.head_dim is None and self.dim % self.attention.heads:
-            raise ValueError(
-                f"{self.attention.heads} heads do not divide a width of {self.dim}; choose a divisor or set head_dim"
-            )
-        for site, rate in {**vars(self.dropout), "head": self.head.dropout}.items():
-            if not 0 <= rate < 1:
-                raise ValueError(f"dropout.{site} must be at least 0 and below 1, not {rate}")
-        self._check_positions()
-        self._check_layers()
-        self._check_pictures()
-        self._check_vocabulary()
-        self._check_head()
-
-    def _check_positions(self) -> None:
-        """Buckets: half of a side's are exact, and the others widen from there to max_distance."""
-        sees_all = ("encoder", "encoder-decoder", "conditioned")
-        encoder = [(self.position, 2)] if self.shape in sees_all else []  # past and future
-        decoder = [(self.decoder_position or self.position, 1)] if self.shape in ("decoder", "encoder-decoder") else []
-        if self.position.kind == "grid" and (self.front.kind != "patches" or self.front.leading != 1):
-            raise ValueError("grid positions are of a picture behind one class token, and of nothing else")
-        for position, sides in [*encoder, *decoder]:
-            if position.kind == "disentangled":
-                _check_ranges(position)
-            if position.kind != "buckets":
-                continue
-            if position.buckets < 2 * sides:
-                raise ValueError(f"position.buckets must be at least {2 * sides} here, not {position.buckets}")
-            exact = position.buckets // sides // 2
-            if position.max_distance <= exact:
-                raise ValueError(
-                    f"position.max_distance must be above {exact}, up to which {position.buckets} buckets are exact, "
-                    f"not {position.max_distance}"
-                )
-
-    def _check_layers(self) -> None:
-        """Layers that are named must be there, and what is scaled is what a normed input gives."""
-        if self.experts is not None and not 1 <= self.chosen <= self.experts:
-            raise ValueError(f"a token goes through at least one of {self.experts} experts, not {self.chosen}")
-        if self.layer_scale is not None and self.norm.place != "pre":
-            raise ValueError(f'layer_scale needs norm.place = "pre", not {self.norm.place}')
-        for name, given in (("attention.wide", self.attention.wide), ("position.absent", self.position.absent)):
-            if any(not 0 <= layer < max(self.layers, self.decoder_layers or 0) for layer in given):
-                raise ValueError(f"{name} names a layer that this model does not have: {max(given)}")
-        if self.parallel and self.shape == "decoder" and self.norm.place == "post":
-            raise ValueError("parallel parts are normed before; set norm.place to pre")
-
-    def _check_pictures(self) -> None:
-        front = self.front
-        if front.kind != "patches":
-            return
-        for name in ("picture", "patch", "channels", "stem_layers"):
-            if getattr(front, name) < 1:
-                raise ValueError(f"front.{name} must be at least 1, not {getattr(front, name)}")
-        if front.picture % front.patch:
-            raise ValueError(
-                f"pictures of {front.picture}×{front.picture} do not divide into patches of {front.patch}×{front.patch}"
-            )
-        if front.registers < 0 or (front.teacher_token and not front.class_token):
-            raise ValueError("front.registers is 0 or more, and front.teacher_token stands behind a class token")
-        if (front.teacher_token or front.registers) and self.head.kind not in ("class", "states", "vector"):
-            raise ValueError(f"with a head for {self.head.kind}, nothing but a class token stands before the patches")
-        if self.shape == "convolution" and front.leading:
-            raise ValueError("convolutions mix places, and a class token has none; set front.class_token to false")
-        if front.stem == "convolution" and (front.patch < 2 or front.patch & (front.patch - 1)):
-            raise ValueError(f"a stem halves pictures again and again: front.patch is 2, 4, 8, 16 …, not {front.patch}")
-
-    def _check_vocabulary(self) -> None:
-        if (self.front.kind == "tokens" or self._scores_tokens) and self.vocab_size < 1:
-            raise ValueError("vocab_size must say how many tokens there are")
-        if self.shape == "decoder" and self.front.kind != "tokens":
-            raise ValueError(f"a decoder alone reads tokens, not {self.front.kind}; give it an encoder")
-        shared = self.embedding.tie in ("all", "inputs") and self.front.kind == "tokens"
-        if shared and self.target_vocab_size not in (None, self.vocab_size):
-            raise ValueError(
-                f"source ({self.vocab_size} tokens) and target ({self.target_vocab_size}) cannot share one table; "
-                'set embedding.tie to "output" or "none"'
-            )
-
-    def _check_head(self) -> None:
-        if self.head.kind in ("class", "tags", "boxes", "masks") and self.head.labels < 1:
-            raise ValueError(f"a head for {self.head.kind} needs head.labels, the number of classes")
-        if self.shape == "conditioned":
-            self._check_condition()
-        if self.head.kind in ("masks", "pixels") and self.front.kind != "patches":
-            raise ValueError(f"a head for {self.head.kind} needs pictures; set front.kind to patches")
-        if self.paints_by_convolution and (self.front.stem != "convolution" or self.shape != "encoder"):
-            raise ValueError('head.decoder = "convolution" reads the maps of a stem; set front.stem to convolution')
-        if self.head.narrowest < 1:
-            raise ValueError(f"head.narrowest must be at least 1, not {self.head.narrowest}")
-        summed = self.head.kind in ("class", "vector")
-        if summed and self.head.pool.endswith("patches") and self.front.kind != "patches":
-            raise ValueError(f"head.pool is {self.head.pool}, but what is read is {self.front.kind}; choose another")
-        if self.head.kind == "class" and self.head.taught and not self.front.teacher_token:
-            raise ValueError("head.taught reads a teacher token; set front.teacher_token")
-        self._check_vector()
-        if self.head.narrow and self.head.transform:
-            raise ValueError("head.transform brings states to the table's width, too; leave head.narrow out")
-        self._check_decoder_head()
-        self._check_copying()
-        narrow = self.embedding.dim not in (None, self.dim)
-        if narrow and self._scores_tokens and not (self.head.transform or self.head.narrow):
-            raise ValueError(
-                f"states of width {self.dim} do not fit a table of width {self.embedding.dim}; set head.transform or "
-                "head.narrow"
-            )
-
-    def _check_vector(self) -> None:
-        """A vector has a width, and the token that ends a text is looked for among those of a decoder."""
-        if self.head.width is not None and self.head.width < 1:
-            raise ValueError(f"head.width must be at least 1, or left out, not {self.head.width}")
-        if self.head.kind == "vector" and self.shape not in ("encoder", "decoder"):
-            raise ValueError(f"a model of shape {self.shape} has no head for a vector; use an encoder or a decoder")
-        reads_end = self.head.kind in ("class", "vector") and self.head.pool == "end"
-        if reads_end and (self.head.kind == "class" or self.shape != "decoder"):
-            raise ValueError('head.pool = "end" is for the vector of a decoder; choose another')
-
-    def _check_copying(self) -> None:
-        """What is copied has to mean the same on both sides."""
-        if self.shape != "encoder-decoder" or self.head.kind != "language-model" or not self.head.copy:
-            return
-        if self.front.kind != "tokens":
-            raise ValueError(f"a model that reads {self.front.kind} has no tokens to copy; set head.copy to false")
-        if self.target_vocab_size not in (None, self.vocab_size):
-            raise ValueError("head.copy needs one vocabulary for source and target; leave target_vocab_size out")
-
-    def _check_decoder_head(self) -> None:
-        """An encoder–decoder writes tokens, or, from learned queries, boxes; the baselines write tokens alone."""
-        if self.shape in ("encoder", "decoder", "conditioned") or self.head.kind == "language-model":
-            return
-        if self.shape == "convolution" and self.front.kind == "patches" and self.head.kind in ("class", "states"):
-            return
-        if self.shape != "encoder-decoder" or self.head.kind != "boxes":
-            raise ValueError(f"a model of shape {self.shape} has no head for {self.head.kind}; use an encoder")
-        if self.head.queries < 1:
-            raise ValueError("an encoder–decoder that finds boxes needs head.queries, how many it can find at most")
-        if self.front.kind != "patches":
-            raise ValueError(f"boxes are found in pictures, not in {self.front.kind}; set front.kind to patches")
-        if self.decoder_position is not None:
-            raise ValueError("queries have no order, so they have no positions; leave decoder_position out")
-
-    def _check_condition(self) -> None:
-        """A conditioned stack draws pictures from pictures, or scores codes."""
-        if self.condition.classes < 1:
-            raise ValueError(f"condition.classes must be at least 1, not {self.condition.classes}")
-        wanted = {"patches": "pixels", "tokens": "language-model"}.get(self.front.kind)
-        if self.head.kind != wanted:
-            raise ValueError(
-                f"a conditioned model draws pixels from patches, or scores tokens, but has front {self.front.kind} and "
-                f"head {self.head.kind}"
-            )
+        if self.pair is None:  # of which everything else is said, and checked, by its two networks
+            check_choices(self)
 
     @property
     def vector_width(self) -> int:
@@ -411,17 +255,6 @@ class ModelConfig:
         return self.head.kind == "masks" and self.head.decoder == "convolution"
 
     @property
-    def _scores_tokens(self) -> bool:
+    def scores_tokens(self) -> bool:
+        """Whether what comes out is a score for every token of the vocabulary."""
         return self.shape != "autoencoder" and self.head.kind == "language-model"
-
-
-def _check_ranges(position: PositionConfig) -> None:
-    """Disentangled positions: half of a side's ranges are exact, and the others widen from there to max_distance."""
-    if position.buckets < 0 or position.buckets == 1:
-        raise ValueError(f"position.buckets must be 0, or at least 2 here, not {position.buckets}")
-    least = position.buckets // 2 + 2 if position.buckets else 1
-    if position.max_distance < least:
-        raise ValueError(
-            f"position.max_distance must be at least {least} with {position.buckets} buckets, "
-            f"not {position.max_distance}"
-        )
