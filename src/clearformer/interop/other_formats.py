@@ -1,7 +1,7 @@
 """Formats that are not opened, known by their files, so that a refusal names the format and says what to do.
 
-Nothing is read but names, the first bytes, and in a file of PyTorch the words of its list of contents, which is searched
-and never unpickled.
+Nothing is read but names, the first bytes, and in a file of PyTorch the words of its list of contents, which is
+searched and never unpickled.
 """
 
 import struct
@@ -38,7 +38,7 @@ _WORDS = (
     (
         (b"dims", b"n_audio_ctx", b"model_state_dict"),
         "a Whisper of OpenAI's",
-        "give the folder that holds it, under its published name (tiny.en.pt), beside the tokenizer.json of the same model",
+        "give the folder that holds it under its published name (tiny.en.pt), with the tokenizer.json of that model",
     ),
     (
         (b"pytorch-lightning_version",),
@@ -105,8 +105,8 @@ def _llama2c(paths: list[Path]) -> str | None:
         )
         if numbers <= path.stat().st_size // 4 <= 2 * numbers + (length + 4 * layers) * dim:
             return (
-                f"{path} is a model of llama2.c, whose pieces are in another file; give the folder that holds it beside "
-                "its tokenizer (tok512.bin, tokenizer.bin)"
+                f"{path} is a model of llama2.c, whose pieces are in another file; give the folder that holds it "
+                "beside its tokenizer (tok512.bin, tokenizer.bin)"
             )
     return None
 
