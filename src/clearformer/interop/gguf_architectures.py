@@ -47,7 +47,7 @@ _SANDWICH = {
 _GEMMA2_LAYERS_OF_THE_LARGEST = 46  # 27B divides its scores by the width of a head as the model's width gives it
 
 
-class _Weights(Protocol):
+class _TensorFile(Protocol):
     """What is needed of a GGUF file."""
 
     path: Path
@@ -147,7 +147,7 @@ ARCHITECTURES = {
 READ = ("llama", *ARCHITECTURES)
 
 
-def read(file: _Weights) -> tuple[ModelConfig, nn.Module, dict[str, str]]:
+def read(file: _TensorFile) -> tuple[ModelConfig, nn.Module, dict[str, str]]:
     """The configuration, the model, and the tensors that it does not use, with the reason."""
     kind = file.facts.get("general.architecture")
     if kind not in ARCHITECTURES:
@@ -163,7 +163,7 @@ def read(file: _Weights) -> tuple[ModelConfig, nn.Module, dict[str, str]]:
     return config, model, aside
 
 
-def _published(file: _Weights, kind: str, told: Architecture) -> dict[str, Any]:
+def _published(file: _TensorFile, kind: str, told: Architecture) -> dict[str, Any]:
     """The file's facts as a published config.json says them; a fact that nobody knows is refused."""
     begin = f"{kind}."
     facts = {key.removeprefix(begin): value for key, value in file.facts.items() if key.startswith(begin)}
@@ -209,7 +209,7 @@ def _head_width(plain: Mapping[str, Any], dim: int) -> int:
 class _Renamed:
     """The tensors of a GGUF file under their published names."""
 
-    def __init__(self, file: _Weights, told: Architecture) -> None:
+    def __init__(self, file: _TensorFile, told: Architecture) -> None:
         self._file, self._told = file, told
         self._theirs = {self._name(name): name for name in file.shapes}
 

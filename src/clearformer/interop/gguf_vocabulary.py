@@ -21,7 +21,7 @@ _NORMAL, _CONTROL, _USER = 1, 3, 4  # kinds of pieces
 _WORD_BEGINS = "▁"  # before the pieces of WordPiece that begin a word; the others have lost their ##
 
 
-class _File(Protocol):
+class _GgufFacts(Protocol):
     """What is needed of a GGUF file."""
 
     path: Path
@@ -77,7 +77,7 @@ WORDS: dict[str, Words] = {
 }
 
 
-def read(file: _File, size: int) -> tuple[Tokenizer | None, tuple[str, ...]]:
+def read(file: _GgufFacts, size: int) -> tuple[Tokenizer | None, tuple[str, ...]]:
     """The vocabulary inside the file; one that cannot be reproduced exactly is not used, and the notes say why."""
     facts, kind = file.facts, file.facts.get("tokenizer.ggml.model")
     pieces = facts.get("tokenizer.ggml.tokens")
@@ -113,7 +113,7 @@ _OF_BERT = {  # the file's words are misspelt by the format itself
 }  # fmt: skip
 
 
-def _special(file: _File, pieces: list[str]) -> SpecialTokens:
+def _special(file: _GgufFacts, pieces: list[str]) -> SpecialTokens:
     """By the numbers that the file gives; BERT's have fixed names where it gives none."""
     is_bert, spelt = file.facts.get("tokenizer.ggml.model") == "bert", {}
     for role, words in (_OF_BERT if is_bert else _ROLES).items():
@@ -129,7 +129,7 @@ def _special(file: _File, pieces: list[str]) -> SpecialTokens:
     return SpecialTokens(**spelt)
 
 
-def _byte_level(file: _File, pieces: list[str], kinds: list[int], words: Words) -> tokenizers.Tokenizer:
+def _byte_level(file: _GgufFacts, pieces: list[str], kinds: list[int], words: Words) -> tokenizers.Tokenizer:
     merges = file.facts.get("tokenizer.ggml.merges")
     if not isinstance(merges, list):
         raise ValueError(f"{file.path} has a vocabulary of bytes without merges; download it again")
@@ -150,7 +150,7 @@ def _byte_level(file: _File, pieces: list[str], kinds: list[int], words: Words) 
     return engine
 
 
-def _wordpiece(file: _File, pieces: list[str], special: SpecialTokens) -> tokenizers.Tokenizer:
+def _wordpiece(file: _GgufFacts, pieces: list[str], special: SpecialTokens) -> tokenizers.Tokenizer:
     """BERT's: a vocabulary without capital letters is one of texts without them."""
     if special.unk is None or special.cls is None or special.sep is None:
         raise ValueError(
@@ -182,14 +182,14 @@ def _spelt(piece: str) -> str:
     return piece[1:] if piece.startswith(_WORD_BEGINS) else f"##{piece}"
 
 
-def _merge(file: _File, merge: str) -> tuple[str, str]:
+def _merge(file: _GgufFacts, merge: str) -> tuple[str, str]:
     left, _, right = merge.partition(" ")
     if not left or not right:
         raise ValueError(f"{file.path}: {merge!r} is not a merge of two pieces; download it again")
     return left, right
 
 
-def _proto(file: _File, pieces: list[str], kinds: list[int]) -> Proto:
+def _proto(file: _GgufFacts, pieces: list[str], kinds: list[int]) -> Proto:
     scores = file.facts.get("tokenizer.ggml.scores")
     if not isinstance(scores, list) or len(scores) != len(pieces):
         raise ValueError(f"{file.path}: its vocabulary has {len(pieces)} pieces, but not as many scores")

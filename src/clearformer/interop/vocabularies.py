@@ -177,8 +177,8 @@ def _whole_tokens(folder: Path, split: str, facts: Mapping[str, Any]) -> Tokeniz
 def _byte_level(folder: Path, family: str, facts: Mapping[str, Any]) -> Tokenizer:
     """GPT-2's vocab.json and merges.txt. RoBERTa and BART put <s> and </s> around a text."""
     vocabulary = numbered(folder / "vocab.json")
-    merges = merges(folder / "merges.txt", vocabulary)
-    engine = tokenizers.Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
+    joined = merges(folder / "merges.txt", vocabulary)
+    engine = tokenizers.Tokenizer(models.BPE(vocab=vocabulary, merges=joined))
     space = _flag(facts, "add_prefix_space", False)
     engine.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=space)
     engine.decoder = decoders.ByteLevel()
