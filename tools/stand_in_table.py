@@ -21,7 +21,7 @@ from typing import Any
 from clearformer.folder.description import find_model
 from clearformer.folder.provenance import remember
 from clearformer.inference.engines import open_translator
-from clearformer.text.kept_numbers import numbers_kept
+from clearformer.text.kept_numbers import numbers_kept, value_of
 from clearformer.text.lines import read_lines
 from clearformer.text.rare_items import LATIN, SHAPES, shape
 from clearformer.text.scripts import ScriptTally, scripts_of
@@ -39,6 +39,7 @@ NUMBERS = {
     "decimal": "2.5 1.5 3.5 0.5",
     "time": "2:30 6:30 7:30 8:30 10:30",
 }
+IN_WORDS = {"zh": "三 五 十 四 六", "en": "three five ten four six", "de": "drei fünf zehn vier sechs"}
 SHORT = "digit", "small"  # shapes that may stand in for the others
 TRIED_NAMES = 20  # sentences for each name
 TRIED = 12  # sentences for each number
@@ -46,7 +47,8 @@ START_ALONE = 3  # times that a word was seen that only ever stands at the begin
 FEWEST = 8  # sentences that say anything
 ENOUGH = 0.4  # of them have to keep a name
 NAMES_KEPT = 8
-NUMBERS_KEPT = 3  # of the same shape, and of short ones
+NUMBERS_KEPT = 3  # of the same shape
+SHORT_KEPT = 5  # of short ones and words
 WORD = re.compile(rf"[{LATIN}]+(?:[-'’][{LATIN}]+)*")
 NUMBER = re.compile(r"(?<![\d.,:])\d+(?:[.,:]\d+)*(?![.,:]?\d)")
 
@@ -72,7 +74,7 @@ def main() -> None:
         "script": script_of(sources),
         "words": " ".join(sorted(words)),
         "names": names_kept(translator, sources, targets),
-        "numbers": numbers_that_stay(translator, sources),
+        "numbers": numbers_that_stay(translator, sources, IN_WORDS.get(languages[0], "")),
         "marks": marks,
     }
     remember(folder, KEY, table)
@@ -156,7 +158,7 @@ def places(name: str, line: str) -> list[str]:
     return re.findall(re.escape(name) if name > "\u3000" else rf"(?<![{LATIN}]){re.escape(name)}(?![{LATIN}])", line)
 
 
-def numbers_that_stay(translator: Any, sources: Sequence[str]) -> dict[str, list[str]]:
+def numbers_that_stay(translator: Any, sources: Sequence[str], in_words: str) -> dict[str, list[str]]:
     """The numbers that stand in for those of each shape: the best of the same shape, then the best short ones.
 
     They are put in the place of numbers of that shape, or, where the text has too few, of any number.
@@ -170,20 +172,20 @@ def numbers_that_stay(translator: Any, sources: Sequence[str]) -> dict[str, list
     chosen = {}
     for kind in SHAPES:
         lines = like[kind] if len(like[kind]) >= FEWEST else every
-        candidates = dict.fromkeys(" ".join(NUMBERS[one] for one in (kind, *SHORT)).split())
+        candidates = dict.fromkeys(f"{in_words} {' '.join(NUMBERS[one] for one in (kind, *SHORT))}".split())
         rates = {number: rate(translator, number, lines[-TRIED:]) for number in candidates}
         print(kind, len(lines), ", ".join(f"{number} {kept:.0%}" for number, kept in rates.items()))
         best = sorted(rates, key=lambda number: -rates[number])
         own = [number for number in best if number in NUMBERS[kind].split()]
         others = [number for number in best if number not in own]
-        chosen[kind] = [*own[:NUMBERS_KEPT], *others[:NUMBERS_KEPT]]
+        chosen[kind] = [*own[:NUMBERS_KEPT], *others[:SHORT_KEPT]]
     return chosen
 
 
 def rate(translator: Any, number: str, lines: Sequence[str]) -> float:
     """How often a number is kept in place of others."""
     answers = translator.translate([NUMBER.sub(number, line) for line in lines], keep_names=False)
-    return sum(numbers_kept(number, one.text) for one in answers) / max(1, len(answers))
+    return sum(numbers_kept(value_of(number), one.text) for one in answers) / max(1, len(answers))
 
 
 if __name__ == "__main__":

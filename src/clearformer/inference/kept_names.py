@@ -23,6 +23,7 @@ class _Found(NamedTuple):
 
     losses: int
     invented: int
+    oddness: int
     translation: Translation
 
 
@@ -71,24 +72,26 @@ class NameKeeper:
     def _best(
         self,
         text: str,
-        plain: Sequence[Translation],
+        before: Sequence[Translation],
         attempts: Sequence[Attempt],
         answers: Mapping[str, Sequence[Translation]],
     ) -> list[Translation]:
         """Everything that was found for a text, best first: what loses least, then what is likeliest."""
-        candidates = [self._judged(text, one) for one in plain]
+        candidates = [self._judged(text, one) for one in before]
         for attempt in attempts:
             for answer in answers[attempt.text]:
                 restored = self.table.restored(attempt, answer.text)
                 if restored is not None:
-                    candidates.append(self._judged(text, replace(answer, text=restored, read_as=attempt.text)))
+                    candidates.append(
+                        self._judged(text, replace(answer, text=restored, read_as=attempt.text), attempt.oddness)
+                    )
         ranked: dict[str, Translation] = {}
         for one in sorted(candidates, key=_rank):
             ranked.setdefault(one.translation.text, one.translation)
         return list(ranked.values())
 
-    def _judged(self, text: str, one: Translation) -> _Found:
-        return _Found(len(self.table.missing(text, one.text)), self.table.invented(text, one.text), one)
+    def _judged(self, text: str, one: Translation, oddness: int = 0) -> _Found:
+        return _Found(len(self.table.missing(text, one.text)), self.table.invented(text, one.text), oddness, one)
 
     def _told(self, texts: Sequence[str], found: Sequence[Sequence[Translation]]) -> list[list[Translation]]:
         """Each translation with the items that it lost all the same."""
@@ -98,9 +101,9 @@ class NameKeeper:
         ]
 
 
-def _rank(one: _Found) -> tuple[int, int, float]:
+def _rank(one: _Found) -> tuple[int, int, int, float]:
     score = one.translation.score
-    return one.losses, one.invented, 0.0 if math.isnan(score) else -score
+    return one.losses, one.invented, one.oddness, 0.0 if math.isnan(score) else -score
 
 
 def name_keeper(provenance: Mapping[str, Any]) -> NameKeeper | None:

@@ -44,6 +44,11 @@ def spellings(number: str) -> list[str]:
     return _SPELLED.get(number, "").split()
 
 
+def value_of(number: str) -> str:
+    """A number in digits, if it is a word that is known here; anything else as it is."""
+    return next((digits for digits, words in _SPELLED.items() if number in words.split()), number)
+
+
 def spelled(word: str) -> str:
     """The pattern of a number in words; 十 is not found in 二十."""
     if word > "\u3000":

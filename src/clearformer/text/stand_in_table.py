@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clearformer.text.kept_numbers import digits_of, numbers_in, numbers_lost, spelled, spellings
-from clearformer.text.rare_items import LATIN, SHAPES, Item, Kind, name_places, rare_items
+from clearformer.text.kept_numbers import digits_of, numbers_in, numbers_lost, spelled, spellings, value_of
+from clearformer.text.rare_items import LATIN, SHAPES, Item, Kind, name_places, rare_items, shape
 
 KEY = "stand_ins"  # in the provenance of a model folder
 MOST = 64  # stand-ins of a kind
@@ -29,6 +29,11 @@ class Attempt:
 
     text: str
     used: tuple[tuple[str, Item], ...]
+
+    @property
+    def oddness(self) -> int:
+        """How many years have something else in their places: in 1927 is not in five."""
+        return sum(item.kind == "year" and shape(value_of(standing)) != "year" for standing, item in self.used)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,9 +146,10 @@ class StandInTable:
         if item.kind == "name":
             yield from self.names[standing].items()
             return
-        yield standing, "{}"
-        yield standing.translate(str.maketrans(*self.marks)) if all(self.marks) else standing, "{}"
-        yield from ((word, "{}") for word in spellings(standing) if len(word) > 1 or word > "\u3000")
+        value = value_of(standing)
+        yield value, "{}"
+        yield value.translate(str.maketrans(*self.marks)) if all(self.marks) else value, "{}"
+        yield from ((word, "{}") for word in spellings(value) if len(word) > 1 or word > "\u3000")
 
 
 _ALL_SPELLED = frozenset(word for number in range(1001) for word in spellings(str(number)))
@@ -169,9 +175,9 @@ def _parsed(said: Any) -> StandInTable:
     forms = {str(name): {str(form): str(way) for form, way in row.items()} for name, row in names.items()}
     if not all(form and way.count("{}") == 1 for row in forms.values() for form, way in row.items()):
         raise ValueError("a form of a name has no place for the name, {}")
-    kept = {shape: tuple(map(str, row)) for shape, row in numbers.items() if shape in SHAPES}
-    if not all(number[:1].isdigit() and number.isascii() for row in kept.values() for number in row):
-        raise ValueError("a number has no digits")
+    kept = {kind: tuple(map(str, row)) for kind, row in numbers.items() if kind in SHAPES}
+    if not all(re.match("[0-9]", value_of(number)) for row in kept.values() for number in row):
+        raise ValueError("a number is none")
     source, target = str(marks["source"]), str(marks["target"])
     if len(source) != len(target):
         raise ValueError(f"the marks {source} and {target} are not as many")
