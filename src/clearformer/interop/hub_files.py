@@ -10,6 +10,7 @@ from pathlib import Path
 
 from clearformer.interop.foreign_files import read_json
 from clearformer.interop.picture_preparation import FILE as PICTURE_FILE
+from clearformer.interop.sample_preparation import PROCESSOR
 from clearformer.interop.sentence_files import FILES as SENTENCE_FILES
 from clearformer.interop.tensor_files import INDEX, WHOLE
 from clearformer.interop.vocabularies import PIECE_FILES
@@ -18,7 +19,7 @@ CONFIG = "config.json"
 VOCABULARY = (
     "chat_template.jinja", "generation_config.json", "merges.txt", "source.spm", "special_tokens_map.json",
     "target.spm", "target_tokenizer.json", "tokenizer.json", "tokenizer_config.json", "vocab.json", "vocab.txt",
-    PICTURE_FILE, *PIECE_FILES, *SENTENCE_FILES,
+    PICTURE_FILE, PROCESSOR, *PIECE_FILES, *SENTENCE_FILES,
 )  # fmt: skip
 PICKLE, PICKLE_INDEX, CTRANSLATE2 = "pytorch_model.bin", "pytorch_model.bin.index.json", "model.bin"
 _SHARDS = {INDEX: ".safetensors", PICKLE_INDEX: ".bin"}  # an index, and how the names in it end

@@ -1,16 +1,20 @@
 """Families of pictures and sound that are known and not opened, by the `model_type` of config.json, with the reason."""
 
 _TWO = "it is two encoders, one of texts and one of pictures, and a model folder here holds one network"
-_SAMPLES = "it reads samples through convolutions, and models of sound here read spectra"
 _WINDOWS = "its attention is within windows and its layers merge patches, which no model here does"
 
 UNOPENED: dict[str, str] = {
     "clip": _TWO,
     "siglip": _TWO,
     "siglip2": _TWO,
-    "wav2vec2": _SAMPLES,
-    "hubert": _SAMPLES,
-    "wavlm": _SAMPLES,
+    "wavlm": "its attention bends its position biases by gates that look at the states, which no model here does",
+    "wav2vec2-conformer": "its layers have convolutions between attention and feed-forward, which no model here does",
+    "wav2vec2-bert": "it reads spectra through layers with convolutions between attention and feed-forward, which no "
+    "model here does",
+    "data2vec-audio": "it shows places by several convolutions one after the other, and models of sound here have one",
+    "unispeech": "it is a wav2vec 2.0 of other names, of which hardly any model was published",
+    "unispeech-sat": "it is a wav2vec 2.0 of other names, of which hardly any model was published",
+    "sew": "it shortens its states before the layers and lengthens them behind, which no model here does",
     "vision-encoder-decoder": "its encoder and its decoder are of different kinds and widths, as in TrOCR, and a "
     "configuration here has one of each",
     "detr": "it reads the features of a ResNet and adds positions and queries again in every layer; the detector here "
