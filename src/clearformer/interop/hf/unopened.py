@@ -15,8 +15,9 @@ UNOPENED: dict[str, str] = {
     "unispeech": "it is a wav2vec 2.0 of other names, of which hardly any model was published",
     "unispeech-sat": "it is a wav2vec 2.0 of other names, of which hardly any model was published",
     "sew": "it shortens its states before the layers and lengthens them behind, which no model here does",
-    "vision-encoder-decoder": "its encoder and its decoder are of different kinds and widths, as in TrOCR, and a "
-    "configuration here has one of each",
+    "vision-encoder-decoder": "its two stacks differ, as in TrOCR, in width, heads, activation and the place of their "
+    "norms, and a configuration here has one of each for both",
+    "donut-swin": _WINDOWS,
     "detr": "it reads the features of a ResNet and adds positions and queries again in every layer; the detector here "
     "reads patches (`clearformer train --data BOXES.json` makes one)",
     "deformable_detr": "its attention looks at a few points of several maps, which no model here does",
