@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from clearformer.inference.sound_frames import any_frames_of, check_channels, frames_of, stack_frames, states_for
+from clearformer.folder.preprocessing import SoundFacts
+from clearformer.inference.sound_frames import (
+    any_frames_of,
+    check_channels,
+    frames_of,
+    spectrum_of,
+    stack_frames,
+    states_for,
+)
 from support.spoken import FACTS, RATE, say
 
 
@@ -39,7 +47,25 @@ def test_a_batch_is_filled_up_and_says_what_is_real():
 
 
 def test_states_are_half_as_many_rounded_up():
-    assert [states_for(count) for count in (1, 2, 3, 10)] == [1, 1, 2, 5]
+    assert [states_for(count, FACTS) for count in (1, 2, 3, 10)] == [1, 1, 2, 5]
+
+
+def test_states_are_as_many_as_windows_of_samples_fit():
+    facts = SoundFacts(reads="samples", window=400, hop=320)
+    assert [states_for(count, facts) for count in (400, 719, 720, 16_000)] == [1, 1, 2, 49]
+    assert states_for(torch.tensor([400, 720]), facts).tolist() == [1, 2]
+
+
+def test_samples_are_normalised_before_silence_is_added():
+    facts = SoundFacts(reads="samples", normalise=True, window=400, hop=320, fill=False)
+    sound = np.random.default_rng(1).normal(0.2, 0.01, 300).astype(np.float32)
+    read = frames_of(sound, facts)
+    assert read.shape == (400,)
+    assert abs(float(read[:300].mean())) < 1e-4
+    assert float(read[:300].std()) == pytest.approx(1, abs=0.01)
+    assert not read[300:].any()
+    assert frames_of(sound[:0], facts).shape == (400,)
+    assert spectrum_of(np.zeros(3200, dtype=np.float32), facts).shape == (20, 80)  # two frames for each state, at 160
 
 
 def test_what_does_not_fit_is_refused():

@@ -94,6 +94,8 @@ def agree(mine: nn.Module, theirs: Any, config: Any) -> None:
     if config.front.kind == "patches":
         pictures = torch.randn(3, config.front.channels, config.front.picture, config.front.picture)
         close(mine(pictures), output(theirs(pictures)))
+    elif config.front.kind == "samples":
+        agree_on_samples(mine, theirs, config)
     elif config.front.kind == "sound":
         # Theirs takes one length only. What we export has the length of every published Whisper: thirty seconds.
         frames, (target, keep) = torch.randn(3, 2 * theirs.config.max_source_positions, MELS), batch(15)
@@ -121,6 +123,27 @@ def agree(mine: nn.Module, theirs: Any, config: Any) -> None:
             close(actual, expected)
         else:
             close(actual[keep], expected[keep])
+
+
+@torch.no_grad()
+def agree_on_samples(mine: nn.Module, theirs: Any, config: Any) -> None:
+    """Each recording alone; and filled up, as theirs does it where it was trained with a mask, and as alone where not.
+
+    Their mean over time counts what fills a recording up, if it is given no mask: not a number to agree with.
+    """
+    sounds = [torch.randn(1, config.samples.reach + count * config.samples.hop) for count in (30, 17, 0)]
+    alone = [output(theirs(sound)) for sound in sounds]
+    for sound, expected in zip(sounds, alone, strict=True):
+        close(mine(sound), expected)
+    samples, keep = torch.zeros(3, sounds[0].size(1)), torch.zeros(3, sounds[0].size(1), dtype=torch.bool)
+    for row, sound in enumerate(sounds):
+        samples[row, : sound.size(1)], keep[row, : sound.size(1)] = sound[0], True
+    together = mine(samples, keep=keep)
+    masked = output(theirs(samples, attention_mask=keep.long())) if config.samples.norm == "each" else None
+    for row, expected in enumerate(alone):
+        close(together[row : row + 1, : expected.size(1)], expected)
+        if masked is not None:
+            close(together[row, : expected.size(1)], masked[row, : expected.size(1)])
 
 
 @torch.no_grad()

@@ -18,6 +18,7 @@ from clearformer.model.config import (
     ModelConfig,
     NormConfig,
     PositionKind,
+    SamplesConfig,
 )
 from clearformer.model.families import FAMILIES
 
@@ -42,6 +43,9 @@ PECULIAR: dict[str, dict[str, Any]] = {
         "condition": ConditionConfig(classes=3),
     },
     "whisper": {"front": FrontConfig(kind="sound", mels=MELS)},
+    "wav2vec2": {
+        "samples": SamplesConfig(widths=(6, 5), kernels=(4, 3), strides=(3, 2), place_kernel=4, place_groups=2)
+    },
     "modernbert": {"attention": AttentionConfig(bias=False, window=3, wide=(0,))},
     "llama": {"kv_heads": 2},
 }

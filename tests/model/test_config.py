@@ -16,7 +16,7 @@ def test_configurations_are_frozen_and_take_keywords_only():
     with pytest.raises(TypeError):
         ModelConfig("transformer")
     parts = [getattr(config, field.name) for field in fields(config) if is_dataclass(getattr(config, field.name))]
-    assert len(parts) == 8
+    assert len(parts) == 9
     for part in parts:
         with pytest.raises(FrozenInstanceError):
             setattr(part, fields(part)[0].name, None)

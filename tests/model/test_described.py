@@ -109,6 +109,7 @@ def inputs_of(config):
         "tokens": tokens,
         "patches": torch.linspace(-1, 1, 2 * 3 * 8 * 8).view(2, 3, 8, 8),
         "sound": torch.linspace(-1, 1, 2 * 12 * MELS).view(2, 12, MELS),
+        "samples": torch.linspace(-1, 1, 2 * 60).view(2, 60),
     }[config.front.kind]
     pair = config.shape in ("encoder-decoder", "lstm", "convolution") and config.head.kind == "language-model"
     return (given, tokens % (config.target_vocab_size or VOCAB)) if pair else (given,)
@@ -231,6 +232,7 @@ def test_a_translator_says_nothing_of_pictures_or_sound():
         "pool",
         "window",
         "stem",
+        "samples",
     ):
         assert word not in told
     assert "null" not in told

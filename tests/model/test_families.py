@@ -99,6 +99,11 @@ NAMES = {
         {{encoder,decoder}}.layers.*.{{self_attn,ffn}}_residual.before.{{weight,bias}}
         {{encoder,decoder}}.layers.*.{FFN}  decoder.layers.*.cross_attn_residual.before.{{weight,bias}}
     """,
+    "wav2vec2": f"""
+        encoder.front.convolutions.*.convolve.weight  encoder.front.convolutions.0.norm.{{weight,bias}}
+        encoder.front.{{projected_norm,project,norm}}.{{weight,bias}}  encoder.front.places.{{direction,length,bias}}
+        {POST_ENCODER} head.{{table,bias}}
+    """,
 }
 BASELINES = {"lstm", "convolution", "autoencoder"}
 

@@ -23,7 +23,35 @@ def whisper(chance: random.Random) -> Drawn:
     )  # fmt: skip
 
 
-FAMILIES: dict[str, Callable[[random.Random], Drawn]] = {one.__name__: one for one in (whisper,)}
+def wav2vec2(chance: random.Random) -> Drawn:
+    given = samples(chance) | {"mask_feature_prob": chance.choice([0.0, 0.1])}
+    return chance.choice(["Wav2Vec2ForCTC", "Wav2Vec2ForCTC", "Wav2Vec2Model"]), hf.Wav2Vec2Config(**given)
+
+
+def hubert(chance: random.Random) -> Drawn:
+    given = samples(chance) | {"feat_proj_layer_norm": chance.random() < 0.7}
+    return chance.choice(["HubertForCTC", "HubertForCTC", "HubertModel"]), hf.HubertConfig(**given)
+
+
+def samples(chance: random.Random) -> dict[str, Any]:
+    """Convolutions of any widths, some of which skip samples; both norms of them, and both places of the layers'."""
+    heads, groups, count = chance.choice([1, 2, 3]), chance.choice([1, 2, 4]), chance.choice([1, 2, 3, 5])
+    return {
+        "vocab_size": VOCAB, "hidden_size": heads * groups * chance.choice([4, 6]), "num_attention_heads": heads,
+        "num_hidden_layers": chance.choice([1, 2, 3]), "intermediate_size": chance.choice([7, 12, 20]),
+        "hidden_act": chance.choice(ACTIVATIONS), "feat_extract_activation": chance.choice(ACTIVATIONS),
+        "conv_dim": [chance.choice([3, 6, 9]) for _ in range(count)],
+        "conv_kernel": [chance.choice([1, 2, 3, 6]) for _ in range(count)],
+        "conv_stride": [chance.choice([1, 2, 3]) for _ in range(count)],
+        "conv_bias": chance.random() < 0.5, "feat_extract_norm": chance.choice(["group", "layer"]),
+        "do_stable_layer_norm": chance.random() < 0.5, "layer_norm_eps": chance.choice([1e-5, 1e-3, 0.1]),
+        "num_conv_pos_embeddings": chance.choice([1, 2, 5, 8]), "num_conv_pos_embedding_groups": groups,
+        "mask_time_prob": chance.choice([0.0, 0.05]),
+    }  # fmt: skip
+
+
+SPECTRA, SAMPLES = (whisper,), (wav2vec2, hubert)
+FAMILIES: dict[str, Callable[[random.Random], Drawn]] = {one.__name__: one for one in (*SPECTRA, *SAMPLES)}
 
 
 def drawn(family: str, number: int) -> Any:

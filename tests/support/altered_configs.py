@@ -31,6 +31,8 @@ def changes(value: Any) -> list[Any]:
         return [*(word for word in ("relu", "silu", "gelu", "gelu_new", "gated-relu") if word != value), "x", None]
     if isinstance(value, dict):
         return [{}, None]
+    if isinstance(value, list) and all(isinstance(one, int) for one in value):
+        return [value[:-1], [one + 1 for one in value], [*value, 1], [], [0] * len(value), None]
     return [2, 0.5, True, "gelu_new"] if value is None else []
 
 
@@ -98,6 +100,9 @@ def answer(model: Any, theirs: Any, ours: Any) -> Tensor:
     if hasattr(theirs, "patch_size"):
         pictures = torch.randn(2, theirs.num_channels, theirs.image_size, theirs.image_size)
         return model(pictures) if ours else output(model(pictures))
+    if hasattr(theirs, "conv_dim"):
+        samples = torch.randn(2, 3000)
+        return model(samples) if ours else output(model(samples))
     if hasattr(theirs, "num_mel_bins"):
         frames = torch.randn(2, 2 * theirs.max_source_positions, theirs.num_mel_bins)
         return model(frames, target) if ours else output(model(input_features=frames.mT, decoder_input_ids=target))

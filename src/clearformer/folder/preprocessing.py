@@ -60,10 +60,16 @@ class PictureFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class SoundFacts:
-    """How a recording becomes frames: one spectrum each `hop` samples, in `mels` pitch bands."""
+    """How a recording becomes frames: one spectrum each `hop` samples, in `mels` pitch bands.
 
+    Of a network that reads the samples themselves, `window` and `hop` say which of them a state is made of: so many,
+    and so many further on the next one.
+    """
+
+    reads: Literal["spectra", "samples"] = "spectra"
+    normalise: bool = False  # samples: each recording, or piece of one, is brought to mean 0 and deviation 1
     sample_rate: int = 16_000
-    mels: int = 80
+    mels: int = 80  # samples: of the spectrum that is shown, not read
     window: int = 400
     hop: int = 160
     seconds: float = 30.0  # what the network reads at a time
@@ -80,6 +86,11 @@ class SoundFacts:
                 raise ValueError(f"sound.{name} must be above zero, not {getattr(self, name)}")
         if not 0 <= self.margin < 10:
             raise ValueError(f"sound.margin is some tenths of a second, not {self.margin}")
+
+    @property
+    def step(self) -> int:
+        """Samples from one state of the network to the next."""
+        return self.hop if self.reads == "samples" else 2 * self.hop
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,7 +46,7 @@ class FrameLabelWriter:
         else:
             found = prefix_beam(log_probs, self.blank, config.beam)
         spans = align(log_probs, found.tokens, self.blank)
-        step = 2 * self.facts.hop / self.facts.sample_rate  # seconds per state
+        step = self.facts.step / self.facts.sample_rate  # seconds per state
         margin = 0.0 if self.facts.fill else self.facts.margin
         last = len(sound) / self.facts.sample_rate
         starts = np.clip([first * step - margin for first, _ in spans], 0, last)

@@ -42,7 +42,7 @@ class AttentionTimer:
 
     @torch.inference_mode()
     def times(self, frames: Tensor, prompt: Sequence[int], tokens: Sequence[int], seconds: float) -> list[float]:
-        step = 2 * self.facts.hop / self.facts.sample_rate
+        step = self.facts.step / self.facts.sample_rate
         count = max(1, min(-(-len(frames) // 2), round(seconds / step)))
         watched = [f"decoder.layers.{layer}.cross_attn.weights" for layer in {layer for layer, _ in self.heads}]
         with trace(self.model, only=watched) as seen:

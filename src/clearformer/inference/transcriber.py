@@ -38,15 +38,20 @@ class RecordingReader(Protocol):
 
 
 class Transcriber:
-    """A network over mel frames, with its vocabulary."""
+    """A network over mel frames, or over samples, with its vocabulary."""
 
     def __init__(self, bundle: Bundle) -> None:
-        if bundle.config.front.kind != "sound" or bundle.config.head.kind != "language-model":
+        if bundle.config.front.kind not in ("sound", "samples") or bundle.config.head.kind != "language-model":
             raise ValueError(wrong_use(bundle.config, "transcription", bundle.task))
         self.bundle = bundle
         self.facts = bundle.preprocessing.sound or SoundFacts(mels=bundle.config.front.mels)
         self.tokenizer = bundle.preprocessing.sides[1]
         self.reader = self._reader()
+
+    @property
+    def model(self) -> Any:
+        """The network, for `trace`."""
+        return self.bundle.model
 
     def _reader(self) -> RecordingReader:
         """An encoder alone labels frames; of those that write tokens, Whisper's vocabulary has marks of its own."""

@@ -86,7 +86,7 @@ def _use_of_network(config: ModelConfig) -> tuple[str, str | None]:
         if config.head.kind == "boxes" and config.shape == "encoder":
             return _FINDS
         return {"class": _SEES, "masks": _USES["masks"]}.get(config.head.kind, ("reads pictures", None))
-    if config.front.kind == "sound":
+    if config.front.kind in ("sound", "samples"):
         return _HEARS if config.head.kind == "language-model" else ("reads recordings", None)
     if config.head.kind != "language-model":
         return _USES[config.head.kind]

@@ -110,7 +110,7 @@ def _unchecked(reason: str) -> Certificate:
 @torch.no_grad()
 def _compare(bundle: Bundle, folder: Path) -> Certificate:
     transformers = importlib.import_module("transformers")
-    theirs = _their_model(transformers, folder)
+    theirs = _their_model(transformers, folder, bundle.config)
     ours, config = bundle.model.eval(), bundle.config
     reference_name = f"transformers {transformers.__version__}, {type(theirs).__name__}"
     if config.pair is not None:
@@ -185,9 +185,12 @@ class _Inputs:
         return self.keep if self.target is None else self.target_keep
 
 
-def _their_model(transformers: Any, folder: Path) -> Any:
-    """The class that config.json names, if it is one of the library's own."""
+def _their_model(transformers: Any, folder: Path, config: ModelConfig) -> Any:
+    """The class that config.json names, if it is one of the library's own; of an encoder of sound without a head, the
+    class without one."""
     named = read_json(folder / "config.json").get("architectures") or ["AutoModel"]
+    if config.front.kind == "samples" and config.head.kind == "states":
+        named = ["AutoModel"]
     kind = getattr(transformers, str(named[0]), None)
     if kind is None:
         raise ValueError(f"it has no {named[0]}")
@@ -210,6 +213,9 @@ def _inputs(bundle: Bundle, theirs: Any) -> _Inputs:
         source, keep = torch.randn(5, frames, config.front.mels, generator=generator), None
         target, target_keep = _rows(bundle, generator, theirs.config.pad_token_id)
         return _Inputs(source=source, keep=keep, target=target, target_keep=target_keep, name="input_features")
+    if config.front.kind == "samples":
+        count = config.samples.reach + 48 * config.samples.hop
+        return _Inputs(source=torch.randn(5, count, generator=generator), keep=None, name="input_values")
     source, real = _rows(bundle, generator, theirs.config.pad_token_id)
     if config.shape != "encoder-decoder":
         return _Inputs(source=source, keep=real)
@@ -250,8 +256,9 @@ def _pairs(config: ModelConfig, reference: Any, inputs: _Inputs) -> Iterator[tup
             raise DisagreementError(f"transformers returns {len(states)} states, and {layers} layers make {layers + 1}")
         yield f"{stack}.front.output", states[0], keep
         for layer in range(layers):
-            # They return the last state after the final norm, except for pictures.
-            last = layer == layers - 1 and config.norm.place != "post" and config.front.kind != "patches"
+            # They return the last state after the final norm, except for pictures and samples.
+            normed = config.norm.place != "post" and config.front.kind not in ("patches", "samples")
+            last = layer == layers - 1 and normed
             yield (f"{stack}.output" if last else f"{stack}.layers.{layer}.output"), states[layer + 1], keep
 
 

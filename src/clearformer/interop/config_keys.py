@@ -129,6 +129,13 @@ class Keys:
         value = self._take(key) if key in self.defaults or key in self.plain else None
         return None if value is None else self._whole(key, value, most)
 
+    def sizes(self, key: str, most: int = MOST) -> tuple[int, ...]:
+        """A list of whole numbers of at least 1, one for each layer of something."""
+        value = self._take(key)
+        if not isinstance(value, list | tuple) or not 0 < len(value) <= MOST_LAYERS:
+            raise ValueError(f"{self.where}: {key} must list a whole number for each layer, not {shown(value)}")
+        return tuple(self._whole(key, one, most) for one in value)
+
     def number(self, key: str) -> float:
         """A finite number."""
         return finite(self._take(key), f"{self.where}: {key}")

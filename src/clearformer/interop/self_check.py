@@ -131,8 +131,12 @@ def _no_text(config: ModelConfig) -> Tensor:
     """A picture or a recording."""
     front = config.front
     drawn = torch.Generator().manual_seed(2017)
-    shape = (front.channels, front.picture, front.picture) if front.kind == "patches" else (16, front.mels)
-    return torch.randn(1, *shape, generator=drawn)
+    shapes = {
+        "patches": (front.channels, front.picture, front.picture),
+        "sound": (16, front.mels),
+        "samples": (config.samples.reach + 8 * config.samples.hop,),
+    }
+    return torch.randn(1, *shapes[front.kind], generator=drawn)
 
 
 def _rows(config: ModelConfig) -> list[Tensor]:

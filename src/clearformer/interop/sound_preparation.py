@@ -11,10 +11,11 @@ from typing import Any
 from clearformer.folder.preprocessing import SoundFacts
 from clearformer.foundation import settings
 from clearformer.interop.foreign_files import read_json
+from clearformer.interop.sample_preparation import FILE, read_sample_facts
 from clearformer.model.config import ModelConfig
 from clearformer.text.tokenizer import Tokenizer
 
-FILE, GENERATION = "preprocessor_config.json", "generation_config.json"
+GENERATION = "generation_config.json"
 SEVERAL = 51_865  # tokens of a published model that knows several languages, at least
 _START, _TASKS = "<|startoftranscript|>", ("<|translate|>", "<|transcribe|>")
 _SIGNS = '"#()*+/:;<=>@[\\]^_`{|}~「」『』'  # that nobody says
@@ -33,6 +34,8 @@ _HARMLESS = {
 
 def read_sound_facts(folder: Path, config: ModelConfig, tokenizer: Tokenizer | None) -> SoundFacts | None:
     """What the folder says of recordings; None for models that hear none."""
+    if config.front.kind == "samples":
+        return read_sample_facts(folder, config)
     if config.front.kind != "sound":
         return None
     path = folder / FILE

@@ -201,7 +201,11 @@ def _header(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Shape:
 
 
 def _modern(name: str) -> str:
-    """gamma and beta are what the first BERT files called the two vectors of a norm."""
+    """gamma and beta are what the first BERT files called the two vectors of a norm; weight_g and weight_v were the
+    length and the direction of a weight before PyTorch had parametrizations."""
+    for old, new in (("weight_g", "original0"), ("weight_v", "original1")):
+        if name.endswith("." + old):
+            return f"{name.removesuffix(old)}parametrizations.weight.{new}"
     if name.endswith(".gamma"):
         return name.removesuffix("gamma") + "weight"
     return name.removesuffix("beta") + "bias" if name.endswith(".beta") else name

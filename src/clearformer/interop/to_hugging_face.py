@@ -18,6 +18,7 @@ from clearformer.folder import bundle as bundles
 from clearformer.folder.bundle import Bundle
 from clearformer.folder.preprocessing import Markers
 from clearformer.foundation import settings, storage
+from clearformer.interop import frame_label_vocabulary
 from clearformer.interop.config_keys import PROBLEMS, Keys
 from clearformer.interop.cross_encoders import written_score
 from clearformer.interop.hf.marian import as_marian
@@ -26,6 +27,8 @@ from clearformer.interop.picture_preparation import FILE as PICTURE_FILE
 from clearformer.interop.picture_preparation import write_picture_facts
 from clearformer.interop.renaming import Shape, give, link, make
 from clearformer.interop.rotary_pairs import in_halves
+from clearformer.interop.sample_preparation import FILE as SOUND_FILE
+from clearformer.interop.sample_preparation import write_sample_facts
 from clearformer.interop.sentence_files import write_sentence_files
 from clearformer.model.config import ModelConfig
 from clearformer.model.weights import weights_of
@@ -70,6 +73,8 @@ WORDS = {
     "clip": ("clip", "CLIP"),
     "siglip": ("siglip", "Siglip"),
     "whisper": ("whisper", "Whisper"),
+    "wav2vec2": ("wav2vec2", "Wav2Vec2"),
+    "hubert": ("hubert", "Hubert"),
 }
 HALVES = ("bfloat16", "float16")
 _AFTER_PADDING = ("roberta", "m2m_100")  # positions begin behind the padding's id: a part of the model, already written
@@ -88,6 +93,8 @@ def export(folder: Path, out: Path) -> None:
         storage.write_json(aside / "config.json", plain)
         if found.preprocessing.picture is not None:
             storage.write_json(aside / PICTURE_FILE, write_picture_facts(found.preprocessing.picture))
+        if config.front.kind == "samples" and found.preprocessing.sound is not None:
+            storage.write_json(aside / SOUND_FILE, write_sample_facts(found.preprocessing.sound, config))
         save_file(tensors, aside / "model.safetensors", metadata={"format": "pt"})
         if found.preprocessing.vectors is not None:
             write_sentence_files(aside, found.preprocessing.vectors, config.dim)
@@ -159,6 +166,8 @@ def architecture(config: ModelConfig) -> str:
         return ("Gemma3Text" if word == "gemma3_text" else start) + _TASKS[config.head.kind]
     if word == "bart" and not config.head.bias:
         return f"{start}Model"
+    if config.front.kind == "samples":
+        return f"{start}ForCTC"
     usual = {"encoder": "ForMaskedLM", "decoder": "ForCausalLM"}.get(config.shape, "ForConditionalGeneration")
     return start + _WRITERS.get(word, usual)
 
@@ -256,6 +265,9 @@ def _reads(config: ModelConfig) -> bool:
 def _write_texts(aside: Path, found: Bundle) -> None:
     """The vocabulary and the generation settings, which forbid the ids that our own search never produces."""
     if found.tokenizer is None:
+        return
+    if found.config.front.kind == "samples":
+        frame_label_vocabulary.write(aside, found.tokenizer)
         return
     target = found.target_tokenizer or found.tokenizer
     _write_tokenizer(aside / "tokenizer.json", found.tokenizer, _markers(found))

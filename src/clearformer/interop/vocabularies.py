@@ -14,7 +14,7 @@ import tokenizers
 from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, processors
 
 from clearformer.folder.preprocessing import Markers
-from clearformer.interop import language_marks, sentencepiece
+from clearformer.interop import frame_label_vocabulary, language_marks, sentencepiece
 from clearformer.interop.foreign_files import first_line, read_json, read_text
 from clearformer.interop.pair_vocabularies import clip_engine, in_small_letters, refuse_left_filling, siglip_engine
 from clearformer.interop.piece_lists import merges, numbered
@@ -54,7 +54,7 @@ def read(
 
     split: a pattern that finds the tokens of vocab.txt. languages: from which to which a translator among many goes.
     """
-    if config.front.kind == "patches":
+    if config.front.kind == "patches" or (config.front.kind == "samples" and config.head.kind == "states"):
         return Texts()
     facts = _facts(folder)
     if split is None:
@@ -76,6 +76,9 @@ def _find(
     folder: Path, config: ModelConfig, facts: Mapping[str, Any]
 ) -> tuple[Tokenizer | None, Tokenizer | None, tuple[str, ...]]:
     family = _LIKE.get(config.family, config.family)
+    if config.front.kind == "samples":
+        read, notes = frame_label_vocabulary.read(folder, config.vocab_size, facts)
+        return read, None, notes
     if family == "siglip":
         refuse_left_filling(folder, facts)
         if (folder / PIECE_FILES[0]).is_file():  # which its program reads, whatever lies beside it

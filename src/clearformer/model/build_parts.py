@@ -39,6 +39,7 @@ from clearformer.model.layers import (
     sandwich_norm,
     scaled_norm,
 )
+from clearformer.model.sample_frontend import EachNorm, FirstNorm, PlaceConvolution, SampleConvolution, SampleFrontend
 from clearformer.model.stem import StemFrontend
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -166,10 +167,32 @@ def _sound_front(c: ModelConfig) -> SoundFrontend:
     )
 
 
+def _sample_front(c: ModelConfig) -> SampleFrontend:
+    s = c.samples
+    act, normed = ACTIVATIONS[s.activation], {"first": FirstNorm, "each": EachNorm}[s.norm]
+    shapes = zip((1, *s.widths), s.widths, s.kernels, s.strides, strict=False)
+    return SampleFrontend(
+        [
+            SampleConvolution(
+                nn.Conv1d(before, after, kernel, stride, bias=s.bias),
+                norm=normed(after) if number == 0 or s.norm == "each" else None,
+                activation=act,
+            )
+            for number, (before, after, kernel, stride) in enumerate(shapes)
+        ],
+        c.dim,
+        projected_norm=norm(c, s.widths[-1]) if s.projected_norm else None,
+        places=PlaceConvolution(c.dim, kernel=s.place_kernel, groups=s.place_groups, activation=act),
+        norm=norm(c) if c.front.norm else None,
+        dropout=c.dropout.embedding,
+    )
+
+
 FRONTS: dict[str, Callable[[ModelConfig], nn.Module]] = {
     "tokens": lambda c: token_front(c, c.vocab_size, c.position),
     "patches": _picture_front,
     "sound": _sound_front,
+    "samples": _sample_front,
 }
 
 

@@ -4,6 +4,7 @@ Every field that changes the mathematics is here and works for every family, so 
 completely. The values of a published family are in `families.py`, those of a published size in `presets.py`.
 """
 
+import math
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -108,8 +109,8 @@ class EmbeddingConfig:
 class FrontConfig:
     """What the encoder (or decoder) reads."""
 
-    # ids of a text, patches of a picture, or spectra of a recording
-    kind: Literal["tokens", "patches", "sound"] = "tokens"
+    # ids of a text, patches of a picture, spectra of a recording, or its samples
+    kind: Literal["tokens", "patches", "sound", "samples"] = "tokens"
     picture: int = 224  # patches: pixels on each side of a picture
     patch: int = 16  # patches: pixels on each side of a patch
     channels: int = 3  # patches: 1 for grey, 3 for colour
@@ -118,7 +119,7 @@ class FrontConfig:
     stem: Literal["patches", "convolution"] = "patches"
     patch_bias: bool = True  # patches by themselves: whether their projection has a bias; CLIP's has none
     stem_layers: int = 1  # convolution: how many before the picture is halved each time
-    norm: bool = False  # patches: a norm of all vectors before the first layer (CLIP)
+    norm: bool = False  # patches, samples: a norm of all vectors before the first layer (CLIP, wav2vec 2.0)
     class_token: bool = True  # patches: one more vector before theirs; without it, pool their states in the head
     teacher_token: bool = False  # patches: a second one behind it, which learned from a teacher (DeiT)
     registers: int = 0  # patches: further ones without a place, for the network's own use (DINOv2 with registers)
@@ -133,6 +134,42 @@ class FrontConfig:
     def leading(self) -> int:
         """Patches: how many vectors stand before theirs."""
         return self.class_token + self.teacher_token + self.registers
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplesConfig:
+    """How the samples of a recording become vectors: convolutions that shorten them, a projection, and one wide
+    convolution that shows where each stands (wav2vec 2.0)."""
+
+    widths: tuple[int, ...] = (512,) * 7  # channels of each convolution
+    kernels: tuple[int, ...] = (10, 3, 3, 3, 3, 2, 2)  # how many values each reads at once
+    strides: tuple[int, ...] = (5, 2, 2, 2, 2, 2, 2)  # how far apart it reads them
+    bias: bool = False  # of the convolutions
+    # each channel of the first convolution over the whole recording, or the channels of each place, in all of them
+    norm: Literal["first", "each"] = "first"
+    activation: Activation = "gelu"  # of all convolutions
+    projected_norm: bool = True  # a norm before the projection
+    place_kernel: int = 128  # how many vectors the wide convolution reads at once
+    place_groups: int = 16  # into how many parts it cuts the width
+
+    def __post_init__(self) -> None:
+        if not len(self.widths) == len(self.kernels) == len(self.strides) > 0:
+            raise ValueError("samples.widths, kernels and strides must have as many numbers, one for each convolution")
+        for name in ("widths", "kernels", "strides"):
+            if min(getattr(self, name)) < 1:
+                raise ValueError(f"samples.{name} are whole numbers of at least 1, not {getattr(self, name)}")
+        if min(self.place_kernel, self.place_groups) < 1:
+            raise ValueError("samples.place_kernel and samples.place_groups must be at least 1")
+
+    @property
+    def hop(self) -> int:
+        """Samples from one vector to the next."""
+        return math.prod(self.strides)
+
+    @property
+    def reach(self) -> int:
+        """Samples that one vector is made of."""
+        return 1 + sum((kernel - 1) * math.prod(self.strides[:place]) for place, kernel in enumerate(self.kernels))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,6 +258,7 @@ class ModelConfig:
     embedding: EmbeddingConfig = field(default_factory=EmbeddingConfig)
     front: FrontConfig = field(default_factory=FrontConfig)
     head: HeadConfig = field(default_factory=HeadConfig)
+    samples: SamplesConfig = field(default_factory=SamplesConfig)
     condition: ConditionConfig = field(default_factory=ConditionConfig)
     kernel: int = 3  # convolution: how many neighbours a layer mixes
     bottleneck: int = 32  # autoencoder: how many numbers the code has

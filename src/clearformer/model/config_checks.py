@@ -26,6 +26,8 @@ def check_choices(config: "ModelConfig") -> None:
     _check_positions(config)
     _check_layers(config)
     _check_pictures(config)
+    if config.front.kind == "samples":
+        _check_samples(config)
     _check_vocabulary(config)
     _check_head(config)
 
@@ -86,6 +88,17 @@ def _check_pictures(config: "ModelConfig") -> None:
         raise ValueError("convolutions mix places, and a class token has none; set front.class_token to false")
     if front.stem == "convolution" and (front.patch < 2 or front.patch & (front.patch - 1)):
         raise ValueError(f"a stem halves pictures again and again: front.patch is 2, 4, 8, 16 …, not {front.patch}")
+
+
+def _check_samples(config: "ModelConfig") -> None:
+    if config.dim % config.samples.place_groups:
+        raise ValueError(
+            f"samples.place_groups, {config.samples.place_groups}, does not divide a width of {config.dim}"
+        )
+    if config.position.kind in ("sinusoidal", "split-sinusoidal", "tensor2tensor", "learned"):
+        raise ValueError(
+            f'a convolution shows places of samples; set position.kind to "none", not {config.position.kind}'
+        )
 
 
 def _check_vocabulary(config: "ModelConfig") -> None:

@@ -108,4 +108,6 @@ def _example(config: ModelConfig, tokens: Tensor) -> Tensor:
         return torch.zeros(1, front.channels, front.picture, front.picture)
     if front.kind == "sound":
         return torch.zeros(1, 2 * tokens.size(1), front.mels)
+    if front.kind == "samples":
+        return torch.zeros(1, config.samples.reach + (tokens.size(1) - 1) * config.samples.hop)
     return tokens

@@ -70,7 +70,7 @@ def _describe_part(name: str, part: Any, missing: set[str]) -> dict[str, Any]:
 
 def _missing(c: ModelConfig) -> set[str]:
     """The settings, and whole parts, that have no effect in this model: one line per condition."""
-    pictures, sound = c.front.kind == "patches", c.front.kind == "sound"
+    pictures, sound, samples = (c.front.kind == kind for kind in ("patches", "sound", "samples"))
     told = c.shape == "conditioned"
     flat = c.shape == "autoencoder" and pictures  # a picture as one row of numbers: no positions, no attention
     attentive = c.shape not in ("lstm", "convolution") and not flat
@@ -84,7 +84,8 @@ def _missing(c: ModelConfig) -> set[str]:
     present = {
         "front.picture front.patch front.channels": pictures,
         "front.stem": pictures and not flat,
-        "front.norm": pictures and not flat and not c.paints_by_convolution,
+        "front.norm": samples or (pictures and not flat and not c.paints_by_convolution),
+        "samples": samples,
         "front.patch_bias": pictures and not flat and c.front.stem == "patches",
         "front.class_token": pictures and not flat and not told and not c.paints_by_convolution,
         "front.teacher_token": summed_up and c.front.class_token,
@@ -106,7 +107,7 @@ def _missing(c: ModelConfig) -> set[str]:
         "vocab_size embedding": tokens,
         "target_vocab_size embedding.tie": writes,
         "embedding.early": tokens and c.embedding.dim is not None,
-        "max_len": tokens or sound,
+        "max_len": (tokens or sound) and not (samples and c.shape == "encoder"),
         "hidden_dim": attentive or flat,
         "activation": attentive or flat or (writes and c.head.transform),
         "gated bias dropout.activation experts": attentive,

@@ -18,6 +18,7 @@ from clearformer.model.config import (
     ModelConfig,
     NormConfig,
     PositionConfig,
+    SamplesConfig,
 )
 
 
@@ -234,6 +235,21 @@ def whisper(**sizes: Any) -> ModelConfig:
     )
 
 
+def wav2vec2(**sizes: Any) -> ModelConfig:
+    """Post-norm encoder over samples, which convolutions shorten and one wide convolution tells apart by place; a label
+    for each frame (Baevski et al., 2020; HuBERT: Hsu et al., 2021)."""
+    return _encoder(
+        "wav2vec2",
+        sizes,
+        position=PositionConfig(kind="none"),
+        norm=NormConfig(),
+        front=FrontConfig(kind="samples", norm=True),
+        samples=SamplesConfig(),
+        embedding=EmbeddingConfig(tie="none"),
+        head=HeadConfig(bias=True),
+    )
+
+
 def lstm(**sizes: Any) -> ModelConfig:
     """The recurrent baseline: bidirectional LSTM encoder, LSTM decoder with additive attention (Bahdanau et al., 2015)
     and input feeding (Luong et al., 2015). attention.cross = False removes the attention (Sutskever et al., 2014).
@@ -317,6 +333,7 @@ FAMILIES: dict[str, Callable[..., ModelConfig]] = {
     "llama": llama,
     "transformer-xl": transformer_xl,
     "whisper": whisper,
+    "wav2vec2": wav2vec2,
     "lstm": lstm,
     "convolution": convolution,
     "autoencoder": autoencoder,

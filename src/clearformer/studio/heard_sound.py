@@ -2,7 +2,8 @@
 
 The recording is read, cut into pieces and written down by the object behind `clearformer transcribe`. What the pages
 show of a piece is one more pass of the same network over the same frames and tokens, recorded. N tokens, T frames,
-S states (half as many as frames), H heads, V labels.
+S states (half as many as frames), H heads, V labels. Of a network that reads samples a spectrum is shown that it never
+sees, two frames for each of its states.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ from clearformer.data.readers.sounds import SoundError, read_recorded
 from clearformer.data.resampling import resample
 from clearformer.inference.frame_label_writer import FrameLabelWriter
 from clearformer.inference.piecewise_reader import PiecewiseReader
-from clearformer.inference.sound_frames import Sound, frames_of, states_for
+from clearformer.inference.sound_frames import Sound, frames_of, spectrum_of, states_for
 from clearformer.inference.transcriber import Transcriber
 from clearformer.inference.transcript import HeardPiece
 from clearformer.inference.whisper_reader import WhisperReader
@@ -37,7 +38,7 @@ MOST_LABELS = 40  # whose probability is shown frame by frame
 
 @dataclass(frozen=True)
 class SoundLook:
-    """One forward pass over a piece of a recording. frames: 1 T mels; ids: 1 N, what a decoder is given."""
+    """One forward pass over a piece of a recording. frames: 1 T mels, or samples; ids: 1 N, what a decoder is given."""
 
     name: str
     frames: Tensor = field(compare=False, repr=False)
@@ -106,15 +107,16 @@ class SoundViewer:
 
     def piece(self, sound: str, number: int) -> dict[str, Any]:
         """The spectrogram of a piece, its tokens, and what each frame says where the network labels frames."""
-        heard, piece, look = self._look(sound, number)
+        heard, piece, _ = self._look(sound, number)
         facts = self.transcriber.facts
-        begin = round(facts.margin * facts.sample_rate / facts.hop) if not facts.fill else 0
-        count = -(-(piece.end - piece.start) // facts.hop)
-        frames = look.frames[0, begin : begin + count]
+        hop = max(1, facts.step // 2)
+        begin = round(facts.margin * facts.sample_rate / hop) if not facts.fill else 0
+        count = -(-(piece.end - piece.start) // hop)
+        frames = spectrum_of(heard.samples[piece.start : piece.end], facts)[begin : begin + count]
         labels = self._labels(heard, piece)
         return {
             "frames": pack(frames),
-            "step": facts.hop / facts.sample_rate,
+            "step": hop / facts.sample_rate,
             "begin": begin,  # frames of silence before the piece
             "start": piece.start / facts.sample_rate,
             "tokens": self._spelled(piece.tokens),
@@ -178,7 +180,9 @@ class SoundViewer:
         """How many states stand for the piece and its margins, without what it was filled up with."""
         facts = self.transcriber.facts
         margins = 0 if facts.fill else 2 * round(facts.margin * facts.sample_rate)
-        return states_for(-(-(piece.end - piece.start + margins) // facts.hop))
+        samples = piece.end - piece.start + margins
+        frames = max(samples, facts.window) if facts.reads == "samples" else -(-samples // facts.hop)
+        return states_for(frames, facts)
 
     def _labels(self, heard: HeardRecording, piece: HeardPiece) -> dict[str, Any] | None:
         """The probability of the labels that matter, V S: nothing first, then those of the text and the strongest."""

@@ -58,6 +58,7 @@ _BY_NETWORK: tuple[tuple[tuple[str | None, str | None, str | None], str], ...] =
     (("decoder", "language-model", "tokens"), "language-model"),
     (("encoder-decoder", "language-model", "sound"), "transcription"),
     (("encoder", "language-model", "sound"), "transcription"),
+    (("encoder", "language-model", "samples"), "transcription"),
     (("encoder-decoder", "language-model", "tokens"), "translation"),
     (("lstm", "language-model", "tokens"), "translation"),
     (("convolution", "language-model", "tokens"), "translation"),

@@ -1,6 +1,7 @@
 """Recordings beside transcripts as a training run wants them: parts, sample rate, vocabulary, shards of samples."""
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -31,6 +32,7 @@ CHUNK = 128  # recordings that are in memory at a time
 SPARE, LEAST = 1.25, 1.0  # what is read at once: times the longest recording learned from; seconds
 USUAL_RATE = 16_000  # speech has little above half of it
 FULL = 32_767
+SOME = 500  # transcripts, to see whether a given vocabulary can write them
 FEW_TEXTS = 0.2  # of the recordings: fewer different texts are classes, and each part gets its share of every one
 Example = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # samples of sixteen bits, what one step of them is, ids
 
@@ -203,12 +205,46 @@ def fits(sound: Samples, tokens: TokenIds, facts: SoundFacts) -> bool:
     """Whether a recording is short enough, and long enough for a frame per token and one between two equal ones."""
     needed = len(tokens) + int((tokens[1:] == tokens[:-1]).sum())
     seconds = len(sound) / facts.sample_rate
-    return seconds <= facts.seconds and states_for(frame_count(len(sound), facts)) >= needed
+    return seconds <= facts.seconds and states_for(frame_count(len(sound), facts), facts) >= needed
 
 
 def frame_count(samples: int, facts: SoundFacts) -> int:
-    """How many frames a recording has, with its margins."""
+    """How many frames a recording has, or samples where those are read, with its margins."""
+    if facts.reads == "samples":
+        return max(facts.window, samples + 2 * round(facts.margin * facts.sample_rate))
     return samples // facts.hop + 2 * round(facts.margin * facts.sample_rate) // facts.hop + 1
+
+
+def batch_length(samples: NDArray[np.int64], facts: SoundFacts) -> NDArray[np.int64]:
+    """What recordings count in a batch: their frames, or, where samples are read, the states made of them."""
+    if facts.reads == "samples":
+        return np.maximum(samples // facts.hop, 1)
+    return frame_count(1, facts) + samples // facts.hop
+
+
+def check_letters(tokenizer: Tokenizer, train: Sequence[Transcribed]) -> None:
+    """Refuse transcripts that a given vocabulary mostly cannot write: it would learn marks of the unknown."""
+    letters = Counter(letter for one in train[:SOME] for letter in one.text if not letter.isspace())
+    unknown = tokenizer.special_ids.get("unk")
+    known = {letter for letter in letters if _writes(tokenizer, letter, unknown)}
+    lacking = Counter({letter: count for letter, count in letters.items() if letter not in known})
+    if 2 * lacking.total() <= letters.total():
+        return
+    capitals = all(_writes(tokenizer, letter.upper(), unknown) for letter in lacking if letter.upper() != letter)
+    remedy = "write the transcripts in capitals" if capitals and known.isdisjoint("abc") else "choose another start"
+    shown = " ".join(letter for letter, _ in lacking.most_common(5))
+    raise ValueError(
+        f"the vocabulary that training begins with has none of {shown}, and so of most letters of the transcripts; "
+        f"{remedy}"
+    )
+
+
+def _writes(tokenizer: Tokenizer, letter: str, unknown: int | None) -> bool:
+    try:
+        ids = tokenizer.encode(letter, add_special=False).ids
+    except Exception:  # the library has no class of its own for a vocabulary without a mark of the unknown
+        return False
+    return bool(ids) and unknown not in ids
 
 
 def pack(sound: Samples, tokens: TokenIds) -> Example:

@@ -23,7 +23,7 @@ from clearformer.data.token_pairs import TokenIds
 from clearformer.evaluation.word_errors import quick_errors, score_transcripts
 from clearformer.folder.description import ModelFolder
 from clearformer.folder.preprocessing import Preprocessing, SoundFacts
-from clearformer.inference.sound_frames import any_frames_of, stack_frames
+from clearformer.inference.sound_frames import any_frames_of, stack_frames, states_for
 from clearformer.inference.transcriber import Transcriber
 from clearformer.tasks import recorded_data
 from clearformer.tasks.automatic import recordings
@@ -52,10 +52,11 @@ class SpeechObjective:
 
 
 class _Known(NamedTuple):
-    """The objective, and which token stands for nothing in a frame."""
+    """The objective, which token stands for nothing in a frame, and how recordings are read."""
 
     given: SpeechObjective
     blank: int
+    facts: SoundFacts
 
 
 class HeldSounds(NamedTuple):
@@ -70,7 +71,10 @@ def prepare(data: SoundData, workspace: Workspace) -> Prepared[Example]:
     folder = folder_of(data, workspace.base)
     train, dev = recorded_data.split(data, folder)
     start = None if workspace.start is None else workspace.start.preprocessing
-    given = () if start is None else (start.sides[1],)
+    # an encoder that was only pretrained has no vocabulary
+    given = () if start is None or start.tokenizer is None else (start.sides[1],)
+    if given:
+        recorded_data.check_letters(given[0], train)
     read = as_preprocessing(vocabularies(data.vocabulary, {"text": [one.text for one in train]}, workspace, given))
     tokenizer = read.sides[1]
     known = None if start is None else start.sound
@@ -84,7 +88,7 @@ def prepare(data: SoundData, workspace: Workspace) -> Prepared[Example]:
         same=workspace.resume,
     )
     joined = (data.changes.join + 1) / 2  # recordings in a row, on average
-    frames = recorded_data.frame_count(1, facts) + shards.lengths("samples") // facts.hop
+    frames = recorded_data.batch_length(shards.lengths("samples"), facts)
     used = facts if facts is known else recorded_data.read_at_once(facts, shards.lengths("samples"))
     held = HeldSounds([recorded_data.samples_of(one, facts.sample_rate) for one in dev], [one.text for one in dev])
     return Prepared(
@@ -93,7 +97,7 @@ def prepare(data: SoundData, workspace: Workspace) -> Prepared[Example]:
         dev=_rows(held, tokenizer, facts)[:MOST_DEV],
         held=held,
         preprocessing=Preprocessing(tokenizer=tokenizer, sound=used),
-        objective=lambda said: _Known(said, tokenizer.pad_id),
+        objective=lambda said: _Known(said, tokenizer.pad_id, facts),
     )
 
 
@@ -106,12 +110,14 @@ def _rows(held: HeldSounds, tokenizer: Any, facts: SoundFacts) -> list[Example]:
 
 
 def sizes(preprocessing: Preprocessing) -> dict[str, Any]:
-    """What vocabulary and spectra decide of the model."""
-    assert preprocessing.sound is not None
+    """What vocabulary and spectra decide of the model; one that reads samples gets a head as published ones have it."""
+    facts = preprocessing.sound
+    assert facts is not None
+    spectra = facts.reads == "spectra"
     return {
         "vocab_size": preprocessing.sides[1].vocab_size,
-        "front": {"kind": "sound", "mels": preprocessing.sound.mels},
-        "head": {"kind": "language-model"},
+        "front": {"kind": "sound", "mels": facts.mels} if spectra else {"kind": "samples"},
+        "head": {"kind": "language-model"} | ({} if spectra else {"bias": True}),
     }
 
 
@@ -139,11 +145,12 @@ def collate(data: SoundData, preprocessing: Preprocessing) -> Callable[[Sequence
         pairs = [recorded_data.unpack(row) for row in rows]
         pairs = pairs if random is None else drawn(pairs, random)
         frames = [any_frames_of(sound, facts) for sound, _ in pairs]
-        if random is not None:
+        if random is not None and facts.reads == "spectra":  # samples have neither pitches nor stripes
             frames = [torch.from_numpy(change_frames(one.numpy(), changes, random)) for one in frames]
         heard = stack_frames(frames)
-        written = collate_pairs(
-            [(ids, ids) for _, ids in pairs], pad=tokenizer.pad_id, bos=tokenizer.bos_id, eos=tokenizer.eos_id
+        known, pad = tokenizer.special_ids, tokenizer.pad_id
+        written = collate_pairs(  # a published vocabulary of labels may have no marks of a beginning and an end
+            [(ids, ids) for _, ids in pairs], pad=pad, bos=known.get("bos", pad), eos=known.get("eos", pad)
         )
         return PairBatch(
             source=heard.frames,
@@ -161,7 +168,7 @@ def loss(model: nn.Module, batch: PairBatch, objective: _Known) -> Loss:
     if getattr(model, "decoder", None) is not None:
         return next_token_loss(model, batch, NextTokenObjective(smoothing=objective.given.smoothing))
     logits: Tensor = model(batch.source, keep=batch.source_keep)
-    frames = batch.source_keep[:, ::2].sum(dim=1)  # the front end halves them
+    frames = states_for(batch.source_keep.sum(dim=1), objective.facts)
     lengths = batch.target_keep.sum(dim=1) - 1  # without the end token
     return frame_label_loss(logits, frames, batch.target_out, lengths, blank=objective.blank)
 

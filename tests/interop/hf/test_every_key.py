@@ -44,6 +44,11 @@ DEBERTA = {key: value for key, value in BERT.items() if key != "num_labels"} | {
 DISTILBERT = {
     "vocab_size": VOCAB, "dim": SMALL, "hidden_dim": 12, "n_layers": 1, "n_heads": 2, "max_position_embeddings": 24,
 }  # fmt: skip
+WAV2VEC2 = {
+    "vocab_size": VOCAB, "hidden_size": SMALL, "intermediate_size": 12, "num_hidden_layers": 1,
+    "num_attention_heads": 2, "conv_dim": (6, 5), "conv_stride": (3, 2), "conv_kernel": (4, 3),
+    "num_conv_pos_embeddings": 4, "num_conv_pos_embedding_groups": 2,
+}  # fmt: skip
 VIT = {
     "hidden_size": SMALL, "intermediate_size": 12, "num_hidden_layers": 1, "num_attention_heads": 2,
     "image_size": 8, "patch_size": 4,
@@ -94,6 +99,13 @@ MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "clip": ("CLIPModel", "CLIPConfig", CLIP),
     "siglip": ("SiglipModel", "SiglipConfig", {"text_config": HALF | TEXTS, "vision_config": HALF | SEEN}),
     "whisper": ("WhisperForConditionalGeneration", "WhisperConfig", WHISPER),
+    "wav2vec2": ("Wav2Vec2ForCTC", "Wav2Vec2Config", WAV2VEC2),
+    "wav2vec2, before": (
+        "Wav2Vec2Model",
+        "Wav2Vec2Config",
+        WAV2VEC2 | {"do_stable_layer_norm": True, "feat_extract_norm": "layer", "mask_time_prob": 0.0},
+    ),
+    "hubert": ("HubertForCTC", "HubertConfig", WAV2VEC2),
 }
 
 # What no published table has, but files in the wild do.

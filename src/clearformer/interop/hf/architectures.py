@@ -14,6 +14,7 @@ HEADS = {
     "ForConditionalGeneration": "language-model",
     "ForCausalLM": "language-model",
     "ForMaskedLM": "language-model",
+    "ForCTC": "language-model",
     "ForPreTraining": "language-model",
     "LMHeadModel": "language-model",
     "MTModel": "language-model",

@@ -87,6 +87,27 @@ _GEMMA2 = {key: value for key, value in _GEMMA.items() if key != "hidden_act"} |
     "attn_logit_softcapping": 50.0,
     "final_logit_softcapping": 30.0,
 }
+_WAV2VEC2: dict[str, Any] = {
+    "hidden_act": "gelu",
+    "hidden_dropout": 0.1,
+    "activation_dropout": 0.1,
+    "attention_dropout": 0.1,
+    "feat_proj_dropout": 0.0,
+    "final_dropout": 0.1,
+    "initializer_range": 0.02,
+    "layer_norm_eps": 1e-5,
+    "feat_extract_norm": "group",
+    "feat_extract_activation": "gelu",
+    "conv_dim": (512, 512, 512, 512, 512, 512, 512),
+    "conv_stride": (5, 2, 2, 2, 2, 2, 2),
+    "conv_kernel": (10, 3, 3, 3, 3, 2, 2),
+    "conv_bias": False,
+    "num_conv_pos_embeddings": 128,
+    "num_conv_pos_embedding_groups": 16,
+    "do_stable_layer_norm": False,
+    "mask_time_prob": 0.05,
+    "mask_feature_prob": 0.0,
+}
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "bert": _BERT,
@@ -274,6 +295,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "use_weighted_layer_sum": False,
         "pad_token_id": 50_256,
     },
+    "wav2vec2": _WAV2VEC2 | {"add_adapter": False, "adapter_attn_dim": None},
+    "hubert": _WAV2VEC2 | {"feat_proj_layer_norm": True, "conv_pos_batch_norm": False},
     # The class has left the library; these are the values of its last release.
     "transfo-xl": {
         "cutoffs": [20_000, 40_000, 200_000],

@@ -34,6 +34,7 @@ from clearformer.interop.hf import (
     t5,
     transformer_xl,
     vit,
+    wav2vec2,
     whisper,
 )
 from clearformer.interop.hf.unopened import UNOPENED
@@ -56,7 +57,7 @@ class Family(Protocol):
 _FILES = (
     *(bert, roberta, distilbert, albert, roformer, electra, modernbert, deberta_v2),
     *(gpt2, llama, mixtral, qwen, gemma, smollm3, phi3, gpt_neox, opt, bloom, transformer_xl),
-    *(bart, m2m_100, t5, marian, whisper),
+    *(bart, m2m_100, t5, marian, whisper, wav2vec2),
     *(vit, deit, dinov2, beit, clip, siglip),
 )
 FAMILIES: dict[str, Family] = {word: cast(Family, file) for file in _FILES for word in file.MODEL_TYPES}

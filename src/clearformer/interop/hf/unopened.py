@@ -1,6 +1,5 @@
 """Families that are known and not opened, by the `model_type` of config.json, with the reason."""
 
-_SAMPLES = "it reads samples through convolutions, and models of sound here read spectra"
 _BANDS = (
     "its attention is within windows, with some tokens that see all or are seen by all, and no model here has such a "
     "pattern; `summarize` and the readers read long texts in windows"
@@ -12,11 +11,17 @@ _WINDOWS = "its attention is within windows and its layers merge patches, which 
 UNOPENED: dict[str, str] = {
     "siglip2": "it reads pictures of any shape as rows of patches with a mask, and models here read squares of one "
     "size; the checkpoints of SigLIP 2 for one size, such as google/siglip2-base-patch16-224, say siglip",
-    "wav2vec2": _SAMPLES,
-    "hubert": _SAMPLES,
-    "wavlm": _SAMPLES,
-    "vision-encoder-decoder": "its encoder and its decoder are of different kinds and widths, as in TrOCR, and a "
-    "configuration here has one of each",
+    "wavlm": "its attention bends its position biases by gates that look at the states, which no model here does",
+    "wav2vec2-conformer": "its layers have convolutions between attention and feed-forward, which no model here does",
+    "wav2vec2-bert": "it reads spectra through layers with convolutions between attention and feed-forward, which no "
+    "model here does",
+    "data2vec-audio": "it shows places by several convolutions one after the other, and models of sound here have one",
+    "unispeech": "it is a wav2vec 2.0 of other names, of which hardly any model was published",
+    "unispeech-sat": "it is a wav2vec 2.0 of other names, of which hardly any model was published",
+    "sew": "it shortens its states before the layers and lengthens them behind, which no model here does",
+    "vision-encoder-decoder": "its two stacks differ, as in TrOCR, in width, heads, activation and the place of their "
+    "norms, and a configuration here has one of each for both",
+    "donut-swin": _WINDOWS,
     "detr": "it reads the features of a ResNet and adds positions and queries again in every layer; the detector here "
     "reads patches (`clearformer train --data BOXES.json` makes one)",
     "deformable_detr": "its attention looks at a few points of several maps, which no model here does",

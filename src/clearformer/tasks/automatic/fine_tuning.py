@@ -18,7 +18,7 @@ SHARE = 1 / 3  # of the steps from scratch: most of what there is to learn is th
 LEAST_STEPS = 100
 STARTS = {"en": "minilm"}  # language -> the name of a published encoder
 LOOKED_AT = 300  # texts, to tell their language
-ABOUT_THE_START = ("vocabulary", "model", "steps")  # choices that a start makes anew
+ABOUT_THE_START = ("vocabulary", "tokens", "sample rate", "model", "steps")  # choices that a start makes anew
 
 
 def published_start(texts: Iterable[str]) -> str:
@@ -36,7 +36,8 @@ def begin_with(chosen: Chosen, start: ModelFolder, *, reason: str = "--start say
     recipe = {name: dict(value) if isinstance(value, dict) else value for name, value in chosen.recipe.items()}
     head, why_head = _head(described, recipe["model"])
     recipe["model"] = {"from": lasting_name(start.path)} | ({"head": head} if head else {}) | _dropout(described)
-    recipe["data"].pop("vocabulary", None)
+    if reads := start.preprocessing.tokenizer is not None:  # what was pretrained on sound alone has no vocabulary
+        recipe["data"].pop("vocabulary", None)
     read = recipe["data"].get("max_length", longest)
     recipe["data"] |= {"max_length": min(read, longest)} if "max_length" in recipe["data"] else {}
     if described.get("embedding", {}).get("types"):  # these tell one text from the other, and not what both have
@@ -48,7 +49,7 @@ def begin_with(chosen: Chosen, start: ModelFolder, *, reason: str = "--start say
     often = max(10, steps // 10)
     training |= {"steps": steps, "save_every": often, "validate_every": often, "log_every": min(50, often)}
     training |= {"schedule": {"kind": "cosine", "peak": rate, "warmup": 0.1}, "tuning": {"layer_decay": LAYER_DECAY}}
-    recipe["training"] = training
+    recipe["training"] = _with_rates_of_layers(training)
     kept = [one for one in chosen.choices if one.what not in ABOUT_THE_START]
     layers = described.get("layers", "?")
     return replace(
@@ -58,7 +59,7 @@ def begin_with(chosen: Chosen, start: ModelFolder, *, reason: str = "--start say
             *kept,
             Choice(
                 what="model",
-                value=f"begins with {start.path} ({layers} layers, {dim} wide), its vocabulary included",
+                value=f"begins with {start.path} ({layers} layers, {dim} wide)" + ", its vocabulary included" * reads,
                 reason=reason,
             ),
             Choice(what="head", value=f"new, over {_pooled(head)}" if head else "new, or its own", reason=why_head),
@@ -74,6 +75,12 @@ def begin_with(chosen: Chosen, start: ModelFolder, *, reason: str = "--start say
             ),
         ],
     )
+
+
+def _with_rates_of_layers(training: dict[str, Any]) -> dict[str, Any]:
+    """Muon has one rate for all layers."""
+    chosen = training.get("optimiser", {})
+    return training | ({"optimiser": {**chosen, "kind": "adam"}} if chosen.get("kind") == "muon" else {})
 
 
 def _from_another(chosen: Chosen, start: ModelFolder, reason: str) -> Chosen:
