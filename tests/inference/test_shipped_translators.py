@@ -32,6 +32,19 @@ def test_both_engines_write_the_same(known):
 
 
 @each
+def test_a_name_that_no_text_had_is_kept_by_both_engines_unless_asked_otherwise(known):
+    name, text = "Okonkwo", {"en": "I asked Okonkwo.", "zh": "我问了Okonkwo。"}[known.source]
+    for engine in ("ctranslate2", "torch"):
+        translator = open_translator(known.name, engine)
+        [kept], [plain] = translator.translate(text), translator.translate(text, keep_names=False)
+        assert name in kept.text
+        assert name not in (kept.read_as or name)
+        assert kept.lost == ()
+        assert name not in plain.text
+        assert (plain.read_as, plain.lost) == (None, ())
+
+
+@each
 def test_it_says_what_it_learned_from_and_how_sure_it_is(known):
     said = cf.load(known.name).provenance
     for key in ("recipe", "seed", "data", "licence", "attribution"):
