@@ -1,6 +1,6 @@
 """Tables of the recordings that two Debian packages have, for `transcription_speed.py` and `clearformer evaluate`.
 
-    apt-get install pocketsphinx-testdata asterisk-core-sounds-en-wav
+    apt-get install pocketsphinx-testdata asterisk-core-sounds-en asterisk-core-sounds-en-wav
     python benchmarks/debian_recordings.py FOLDER
     python benchmarks/transcription_speed.py --data FOLDER/asterisk.tsv
 
@@ -47,6 +47,11 @@ def pocketsphinx() -> list[Row]:
 
 def asterisk() -> list[Row]:
     """Lines such as `conf-full: That conference is full.`; remarks in brackets are not spoken."""
+    if not ANNOUNCED.is_file():  # containers often leave documentation out
+        raise SystemExit(
+            f"{ANNOUNCED} is missing, which says what is spoken: apt-get download asterisk-core-sounds-en, unpack it with "
+            "dpkg -x, and copy the file there"
+        )
     found, silent = [], 0
     for line in gzip.decompress(ANNOUNCED.read_bytes()).decode("utf-8").splitlines():
         name, _, said = line.partition(":")
