@@ -49,8 +49,8 @@ def asterisk() -> list[Row]:
     """Lines such as `conf-full: That conference is full.`; remarks in brackets are not spoken."""
     if not ANNOUNCED.is_file():  # containers often leave documentation out
         raise SystemExit(
-            f"{ANNOUNCED} is missing, which says what is spoken: apt-get download asterisk-core-sounds-en, unpack it with "
-            "dpkg -x, and copy the file there"
+            f"{ANNOUNCED} is missing, which says what is spoken: apt-get download asterisk-core-sounds-en, unpack it "
+            "with dpkg -x, and copy the file there"
         )
     found, silent = [], 0
     for line in gzip.decompress(ANNOUNCED.read_bytes()).decode("utf-8").splitlines():
