@@ -63,6 +63,13 @@ def test_a_temperature_that_makes_probabilities_less_true_is_not_taken(after, ke
     assert f"{after:.3f}" in said
 
 
+def test_without_mistakes_nothing_becomes_certain():
+    """Every example is right by a margin of 2, so the loss falls as long as the temperature does."""
+    found, said = settle_temperature(lambda t: math.log1p(math.exp(-2 / t)), lambda t: math.exp(-2 / t))
+    assert found == 1.0
+    assert "too few mistakes" in said
+
+
 def test_unequal_numbers_are_refused():
     with pytest.raises(ValueError, match="2 probabilities cannot be compared with 1"):
         calibration_error([0.1, 0.2], [True])

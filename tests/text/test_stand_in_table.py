@@ -82,6 +82,19 @@ def test_names_come_back_in_the_form_that_was_written(table: StandInTable, said:
     assert table.restored(first(table, "Novak's car and Rossi"), said) == text
 
 
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("Tom und Maria", "Novak und Rossi"),
+        ("Tom und Bostoner und Maria", "Novak und Bostoner und Rossi"),  # Boston did not stand in
+        ("Tom und Mary und Maria", None),
+        ("Tomy Tom und Maria", None),
+    ],
+)
+def test_no_stand_in_is_left_over(table: StandInTable, said: str, text: str | None):
+    assert table.restored(first(table, "Novak and Rossi"), said) == text
+
+
 def test_after_s_a_genitive_has_an_apostrophe(table: StandInTable):
     assert table.restored(first(table, "Fuentes's car"), "Toms Auto") == "Fuentes’ Auto"
 

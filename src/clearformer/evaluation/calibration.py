@@ -50,11 +50,14 @@ def settle_temperature(loss: Callable[[float], float], error: Callable[[float], 
     """The fitted temperature, and what there is to say of it.
 
     A model that has hardly learned anything can have its least loss where it is far too sure of itself; then its
-    probabilities stay as they are.
+    probabilities stay as they are. So they do where the least loss is at the end of what is looked at: without a
+    mistake to learn from, the lower a temperature the better, and every answer would be certain.
     """
     found = fit_temperature(loss)
     before, after = error(1.0), error(found)
     said = f"expected calibration error on dev {before:.3f}"
+    if found <= LEAST * 1.01:
+        return 1.0, f"calibration: left as it is; {said}, and too few mistakes there to fit a temperature by"
     if after > before:
         return 1.0, f"calibration: left as it is; {said}, and {after:.3f} with a temperature of {found:.2f}"
     return found, f"calibration: temperature {found:.2f}; {said} before, {after:.3f} after"

@@ -89,7 +89,10 @@ class StandInTable:
         return list(found.values())
 
     def restored(self, attempt: Attempt, said: str) -> str | None:
-        """A translation with the items in their places; None unless each stand-in is there as often as asked."""
+        """A translation with the items in their places; None unless each stand-in is there as often as asked.
+
+        Nor where a name that stood in is left over: Alice, untranslated, or Jackson in Jacksony.
+        """
         patterns: dict[str, tuple[str, str]] = {}  # by how the stand-in is written: itself, and how the item is
         wanted: Counter[str] = Counter()
         for standing, item in attempt.used:
@@ -106,7 +109,14 @@ class StandInTable:
             seen[standing] += 1
             parts += [said[last : match.start()], _written(way, self.localised(given[standing]))]
             last = match.end()
-        return "".join([*parts, said[last:]]) if seen == wanted else None
+        parts.append(said[last:])
+        return "".join(parts) if seen == wanted and not self._left_over(attempt, parts[::2]) else None
+
+    def _left_over(self, attempt: Attempt, said: Iterable[str]) -> bool:
+        """Whether a name that stood in is still there. said: what stands between the items that were put back."""
+        names = (standing for standing, item in attempt.used if item.kind == "name")
+        begun = re.compile("|".join(_begun(form) for name in names for form in (name, *self.names[name])) or "(?!)")
+        return any(begun.search(part) for part in said)
 
     def localised(self, item: Item) -> str:
         """A number as the target's language groups it; 1,250.5 is 1.250,5 in German."""
@@ -203,6 +213,11 @@ def _bounded(form: str) -> str:
     if form in _ALL_SPELLED:
         return rf"(?i:{spelled(form)})"
     return re.escape(form) if form > "\u3000" else rf"(?<![{LATIN}\d]){re.escape(form)}(?![{LATIN}\d])"
+
+
+def _begun(form: str) -> str:
+    """The pattern of a stand-in that a word begins with; Chinese has no such beginnings."""
+    return re.escape(form) if form > "\u3000" else rf"(?<![{LATIN}\d]){re.escape(form)}"
 
 
 def _turned(known: Sequence[str], by: int) -> list[str]:
