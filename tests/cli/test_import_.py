@@ -67,7 +67,7 @@ def test_the_last_lines_say_what_it_is_and_what_to_type(architecture, tmp_path, 
     family, parameters, use, following = (line.split(maxsplit=1)[1] for line in lines[-4:])
     assert (family, use) == ("bert, encoder", does)
     made = bundle.load(tmp_path / "our model").model
-    assert parameters == f"{sum(one.numel() for one in made.parameters()):,}"
+    assert parameters == f"{sum(one.numel() for one in made.parameters()):,}, kept in float32"
     program, word, *rest = shlex.split(following)
     assert (program, word) == ("clearformer", verb if verb in VERBS else "inspect")
     assert str(tmp_path / "our model") in rest, "quoted, so that it can be pasted"

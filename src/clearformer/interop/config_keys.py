@@ -129,6 +129,15 @@ class Keys:
         value = self._take(key) if key in self.defaults or key in self.plain else None
         return None if value is None else self._whole(key, value, most)
 
+    def refuse_null(self, *names: str) -> None:
+        """Where the published class has a number of its own, its readers disagree about what a null means."""
+        for key in names:
+            if key in self.plain and self.plain[key] is None and self.defaults.get(key) is not None:
+                raise ValueError(
+                    f"{self.where}: {key} is null, and the published default is {shown(self.defaults[key])}; say how "
+                    "many, or leave it out"
+                )
+
     def sizes(self, key: str, most: int = MOST) -> tuple[int, ...]:
         """A list of whole numbers of at least 1, one for each layer of something."""
         value = self._take(key)

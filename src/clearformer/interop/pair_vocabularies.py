@@ -38,7 +38,8 @@ def clip_engine(vocabulary: Mapping[str, int], merges: Sequence[tuple[str, str]]
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True),
         ]
     )
-    undo = [decoders.ByteLevel(), decoders.Replace(WORD_END, " "), decoders.Strip(" ", 0, 1)]
+    # Not Strip, which ends the program where there is nothing to strip from.
+    undo = [decoders.ByteLevel(), decoders.Replace(WORD_END, " "), decoders.Replace(Regex(" $"), "")]
     engine.decoder = decoders.Sequence(undo)
     return engine
 

@@ -63,6 +63,7 @@ def built(
     """What every relative of Llama has besides. activation: the key that names it."""
     kind = refuse_heads(keys, "language-model", "states", "class", "tags")
     keys.padding()
+    keys.refuse_null("num_key_value_heads", "head_dim")
     return llama(
         vocab_size=keys.size("vocab_size"),
         dim=keys.size("hidden_size"),
