@@ -23,6 +23,8 @@ def read_config(keys: Keys) -> ModelConfig:
     qwen = keys.model_type == "qwen3_moe"
     heads, dim = keys.size("num_attention_heads", most=4096), keys.size("hidden_size")
     width = keys.optional_size("head_dim")
+    if qwen and width is None and "head_dim" in keys.plain:
+        raise ValueError(f"{keys.where}: head_dim is null, which the published code does not take; leave it out")
     count = keys.size("num_local_experts", "num_experts", most=_MOST)
     chosen = keys.size("num_experts_per_tok", most=_MOST)
     if chosen > count:
